@@ -1,0 +1,6 @@
+"""autobatch: write a function for one example, run it on a whole batch."""
+
+from autobatch import errors, random
+from autobatch.api import Autobatched, Compiled, Lowered, autobatch, primitive
+
+__all__ = ["Autobatched", "Compiled", "Lowered", "autobatch", "errors", "primitive", "random"]

@@ -1,0 +1,324 @@
+"""The public face: ``autobatch``, the stages ``lower`` and ``compile``, and ``primitive``."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import tensorflow as tf
+
+from autobatch import arguments, context, dot, errors, ir
+from autobatch.arguments import Arguments, Axes
+from autobatch.frontend.desugar import Callee
+from autobatch.frontend.lower import Frontend, lower, static_key
+from autobatch.inference import TypedProgram, infer
+from autobatch.passes.simplify import simplify
+from autobatch.passes.stack_lowering import TypedStackProgram, lower_to_stack
+from autobatch.passes.webs import split_webs
+from autobatch.runtime import dispatch as dispatching
+from autobatch.runtime import unbatched
+from autobatch.runtime.local_static import LocalStatic
+from autobatch.runtime.program_counter import ProgramCounter
+from autobatch.types import Exact, describe
+
+Backend = Literal["program_counter", "local_static", "unbatched"]
+Stage = Literal["source", "ir", "stack", "stablehlo"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How an autobatched function takes its arguments and runs; see ``autobatch``."""
+
+    in_axes: Axes = 0
+    static_argnames: tuple[str, ...] = ()
+    backend: Backend = "program_counter"
+    jit_compile: bool = True
+    dispatch: Literal["auto", "guarded", "switch_case"] = "auto"
+    max_depth: int | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.static_argnames, str):
+            object.__setattr__(self, "static_argnames", (self.static_argnames,))
+        if isinstance(self.in_axes, list):
+            object.__setattr__(self, "in_axes", tuple(self.in_axes))
+        _check_choice("backend", self.backend, ("program_counter", "local_static", "unbatched"))
+        _check_choice("dispatch", self.dispatch, tuple(dispatching.STRATEGIES))
+        if self.max_depth is not None and self.max_depth < 0:
+            raise ValueError(f"max_depth must be None or at least 0, not {self.max_depth}")
+
+
+def _check_choice(name: str, value: str, choices: Sequence[str]) -> None:
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}")
+
+
+def autobatch(
+    fn: Callable | None = None,
+    *,
+    in_axes: Axes = 0,
+    static_argnames: str | Sequence[str] = (),
+    backend: Backend = "program_counter",
+    jit_compile: bool = True,
+    dispatch: Literal["auto", "guarded", "switch_case"] = "auto",
+    max_depth: int | None = None,
+) -> Any:
+    """Makes a function of one example run on a whole batch, each member with its own control flow.
+
+    The function is written for one example, in ordinary Python: ``if``, ``while``, ``for`` over ``range``,
+    ``break``, ``continue``, early ``return``, recursion.  The result is called with batches: the leading axis of
+    every argument (and of every tensor in a nested argument) is the batch, and so it is in the results.
+
+    Args:
+      fn: the function; without it, returns a decorator.
+      in_axes: as in ``jax.vmap``: the batch axis of the arguments, None for an argument that all members share;
+        one for all, or a tuple with one for each argument that is not static.
+      static_argnames: arguments that are Python values, known when the program is lowered.
+      backend: "program_counter" (one compiled machine; batches across recursion depth), "local_static" (Python
+        runs the control flow), or "unbatched" (a Python loop over members: slow, and right by construction).
+      jit_compile: whether XLA compiles the machine, or the local-static backend's straight-line regions.
+      dispatch: how the machine runs the chosen block: "guarded" (each block in a while loop, in place),
+        "switch_case" (the paper's figure 5), or "auto" (now always guarded).
+      max_depth: how deep calls may nest; None lets the stacks grow as needed.  Inside a ``tf.function`` stacks
+        cannot grow, and a recursive function needs it.
+
+    Returns: an ``Autobatched``.
+
+    Raises (when called): a subclass of ``errors.AutobatchError`` that shows the line of the source concerned.
+    """
+    options = Options(in_axes, _names(static_argnames), backend, jit_compile, dispatch, max_depth)
+    if fn is None:
+        return lambda function: Autobatched(function, options)
+    return Autobatched(fn, options)
+
+
+def _names(names: str | Sequence[str]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+class Autobatched:
+    """A function of one example that is called with batches; see ``autobatch``."""
+
+    __autobatch_static__ = True  # may be a static value of a program
+
+    def __init__(self, fn: Callable, options: Options):
+        unknown = set(options.static_argnames) - set(inspect.signature(fn).parameters)
+        if unknown:
+            raise ValueError(f"static_argnames names no parameter of {fn.__name__}: {', '.join(sorted(unknown))}")
+        self._fn, self._options = fn, options
+        self._programs: dict[Any, _Program] = {}
+        functools.update_wrapper(self, fn)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        match context.mode():
+            case context.Mode.MEMBER:
+                return self._python(*args, **kwargs)
+            case context.Mode.TRACING:
+                raise errors.UnsupportedSyntaxError(
+                    f"`{self.__name__}` is autobatched, and is called from code that is not.",
+                    help="call it from the autobatched function itself, or decorate the function in between.",
+                )
+        taken = self._take_apart(args, kwargs)
+        if self._options.backend == "unbatched":
+            return self._loop(args, kwargs, taken)
+        return self._program(taken).run(taken, self._options)
+
+    def unbatched(self, *args: Any, **kwargs: Any) -> Any:
+        """The function in plain Python, on one example (no batch axis)."""
+        return unbatched.call(self._python, *args, **kwargs)
+
+    def options(self, **changes: Any) -> Autobatched:
+        """A copy with other options (the keywords of ``autobatch``)."""
+        if "static_argnames" in changes:
+            changes["static_argnames"] = _names(changes["static_argnames"])
+        copy = Autobatched(self._fn, dataclasses.replace(self._options, **changes))
+        if copy._options.static_argnames == self._options.static_argnames:
+            copy._programs = self._programs
+        return copy
+
+    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+        """The program for arguments like these, before it is compiled."""
+        return Lowered(self, self._take_apart(args, kwargs))
+
+    def __repr__(self) -> str:
+        return f"<autobatched {self.__qualname__}>"
+
+    @functools.cached_property
+    def _python(self) -> Callable:
+        return unbatched.python_function(self._fn)
+
+    def _take_apart(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Arguments:
+        return arguments.take_apart(self._fn, self._options.static_argnames, self._options.in_axes, args, kwargs)
+
+    def _program(self, taken: Arguments) -> _Program:
+        key = (
+            tuple((name, static_key(value)) for name, value in taken.static.items()),
+            tuple(Exact(type_) for type_ in taken.types),
+        )
+        if key not in self._programs:
+            self._programs[key] = _Program(self, taken)
+        return self._programs[key]
+
+    def _loop(self, args: Sequence[Any], kwargs: dict[str, Any], taken: Arguments) -> Any:
+        """The batch as a Python loop over its members."""
+        names = list(inspect.signature(self._fn).bind(*args, **kwargs).arguments)
+        parameters = [p for p in inspect.signature(self._fn).parameters if p not in taken.static]
+        results = []
+        for z in range(taken.size):
+            member = dict(taken.static)
+            for name, type_, stored in zip(parameters, taken.types, taken.stored, strict=True):
+                if name in names:
+                    member[name] = arguments.member(type_, [leaf[z] for leaf in stored], taken.shared)
+            results.append(unbatched.call(self._python, **member))
+        wide = any(leaf.dtype.size == 8 for stored in taken.stored for leaf in stored)
+        return unbatched.stack(results, wide)
+
+
+class BatchedPrimitive:
+    """A function that takes the whole batch; see ``primitive``."""
+
+    __autobatch_static__ = True
+
+    def __init__(self, fn: Callable):
+        self.fn = fn
+        functools.update_wrapper(self, fn)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if context.mode() is context.Mode.BATCH:
+            return self.fn(*args, **kwargs)
+        # One example: a batch of one.
+        args, kwargs = tf.nest.map_structure(lambda x: tf.convert_to_tensor(x)[tf.newaxis], (args, kwargs))
+        return tf.nest.map_structure(lambda y: y[0], self.fn(*args, **kwargs))
+
+
+def primitive(fn: Callable | None = None, *, batched: bool = True) -> Any:
+    """Marks a function that autobatched code calls with the whole batch at once.
+
+    Use it for code that is batched already (a TFP ``log_prob``) or that TensorFlow cannot vectorize.  Its
+    arguments come with a leading batch axis and so must its results; every member must depend on its own row only.
+    Called from anywhere else it is the function itself.
+
+    Args:
+      fn: the function; without it, returns a decorator.
+      batched: must be True; it stands in the code for its reader.
+    """
+    if not batched:
+        raise ValueError("an undecorated function already runs as straight-line code; primitive is for batched=True")
+    return BatchedPrimitive if fn is None else BatchedPrimitive(fn)
+
+
+def _callee_of(value: Any) -> Callee | None:
+    if isinstance(value, Autobatched):
+        return Callee("autobatched", value, value._fn, value._options.static_argnames)
+    if isinstance(value, BatchedPrimitive):
+        return Callee("batched", value, value.fn)
+    return None
+
+
+class _Program:
+    """One specialisation of an autobatched function: static values and argument types are fixed."""
+
+    def __init__(self, entry: Autobatched, taken: Arguments):
+        callee = _callee_of(entry)
+        assert callee is not None
+        self.frontend: Frontend = lower(callee, taken.static, _callee_of)
+        functions = (simplify(split_webs(function)) for function in self.frontend.program.functions)
+        self.typed: TypedProgram = infer(ir.Program(tuple(functions)), taken.types, taken.shared_types)
+        self.executables: dict[tuple, ProgramCounter | LocalStatic] = {}
+
+    @functools.cached_property
+    def stack(self) -> TypedStackProgram:
+        return lower_to_stack(self.typed)
+
+    @property
+    def result_type(self) -> Any:
+        entry = self.typed.program.entry
+        return self.typed.types[entry.name, entry.outputs[0]]
+
+    def executable(self, size: int, options: Options) -> ProgramCounter | LocalStatic:
+        key = (size, options.backend, options.dispatch, options.jit_compile, options.max_depth)
+        if key not in self.executables:
+            if options.backend == "local_static":
+                made = LocalStatic(self.typed, size, options.jit_compile, options.max_depth)
+            else:
+                made = ProgramCounter(self.stack, size, options.dispatch, options.jit_compile, options.max_depth)
+            self.executables[key] = made
+        return self.executables[key]
+
+    def run(self, taken: Arguments, options: Options) -> Any:
+        try:
+            (stored,) = self.executable(taken.size, options)(taken.stored, taken.shared)
+        except tf.errors.OpError as error:
+            text = error.message.splitlines()[0]
+            raise errors.ExecutionError(f"TensorFlow failed while running `{self.typed.program.entry.name}`: {text}") from error
+        return arguments.put_together(self.result_type, stored, taken.shared, taken.size)
+
+
+class Lowered:
+    """A program for arguments of known types and batch size: to look at, or to compile."""
+
+    def __init__(self, entry: Autobatched, taken: Arguments):
+        self._entry, self._taken, self._options = entry, taken, entry._options
+        self._program = entry._program(taken)
+
+    @property
+    def program(self) -> ir.Program:
+        """The program in the local language."""
+        return self._program.typed.program
+
+    @property
+    def stack_program(self) -> ir.StackProgram:
+        """The program in the stack language."""
+        return self._program.stack.program
+
+    def as_text(self, stage: Stage = "ir") -> str:
+        """The program as text.
+
+        Args:
+          stage: "source" (the desugared Python), "ir" (the local language), "stack" (the stack language), or
+            "stablehlo" (what XLA gets, for this batch size).
+        """
+        match stage:
+            case "source":
+                return self._program.frontend.source_text()
+            case "ir":
+                return str(self.program)
+            case "stack":
+                return str(self.stack_program)
+            case "stablehlo":
+                options = dataclasses.replace(self._options, backend="program_counter", jit_compile=True)
+                machine = self._program.executable(self._taken.size, options)
+                assert isinstance(machine, ProgramCounter)
+                return machine.compiler_ir(self._taken.stored, self._taken.shared, "stablehlo")
+        raise ValueError(f"stage must be 'source', 'ir', 'stack' or 'stablehlo', not {stage!r}")
+
+    def to_dot(self) -> str:
+        """The control-flow graphs in Graphviz' language, a cluster for each function."""
+        return dot.to_dot(self.program)
+
+    def compile(self) -> Compiled:
+        """The executable for just these argument types and this batch size; it is run once, so XLA has compiled it."""
+        return Compiled(self)
+
+
+class Compiled:
+    """An executable for fixed argument types and batch size."""
+
+    def __init__(self, lowered: Lowered):
+        self._lowered = lowered
+        lowered._program.run(lowered._taken, lowered._options)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Raises BatchShapeError for arguments of other types or another batch size than it was compiled for."""
+        lowered = self._lowered
+        taken = lowered._entry._take_apart(args, kwargs)
+        if lowered._entry._program(taken) is not lowered._program or taken.size != lowered._taken.size:
+            raise errors.BatchShapeError(
+                f"This was compiled for a batch of {lowered._taken.size} with arguments "
+                f"{', '.join(map(describe, lowered._taken.types))}.",
+                help="call the autobatched function itself, which compiles for whatever it is given.",
+            )
+        return lowered._program.run(taken, lowered._options)

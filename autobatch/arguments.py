@@ -1,0 +1,149 @@
+"""From a call's arguments to per-member types and stored leaves, and from stored leaves to results."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from autobatch import errors
+from autobatch.types import Opaque, Shared, Static, Tensor, Type, Weak, leaves, to_dtype, type_of, value_from
+from autobatch.values import DEFAULT_DTYPES, WeakScalar
+
+Axes = int | None | Sequence[int | None]
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """A call's arguments, taken apart.
+
+    ``types`` and ``stored`` have an entry for each parameter that is not static, in order; ``stored`` holds the
+    batched leaves with the batch axis first.
+    """
+
+    static: dict[str, Any]
+    types: list[Type]
+    stored: list[list[tf.Tensor]]
+    shared: list[tf.Tensor]
+    shared_types: list[Tensor | Weak]
+    size: int
+
+
+def take_apart(
+    function: Callable, static_names: Sequence[str], in_axes: Axes, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Arguments:
+    """Raises TypeError if the arguments do not fit the function, BatchShapeError if their shapes do not."""
+    bound = inspect.signature(function).bind(*args, **kwargs)
+    given = list(bound.arguments)
+    bound.apply_defaults()
+    static = {name: value for name, value in bound.arguments.items() if name in static_names}
+    names = [name for name in bound.arguments if name not in static]
+    axes = _axes_by_name(function, in_axes, [name for name in names if name in given])
+    taken = Arguments(static, [], [], [], [], 0)
+    sizes: dict[str, int] = {}
+    for name in names:
+        stored: list[tf.Tensor] = []
+        value = bound.arguments[name]
+        if name not in given:  # a default is part of the program
+            type_: Type = type_of(value)
+        elif axes[name] is None:
+            type_ = tf.nest.map_structure(lambda leaf: _shared_leaf(leaf, taken), value)
+        else:
+            flat = []
+            for leaf in tf.nest.flatten(value):
+                flat.append(_batched_leaf(name, leaf, axes[name], stored, sizes))
+            type_ = tf.nest.pack_sequence_as(value, flat)
+        taken.types.append(type_)
+        taken.stored.append(stored)
+    if not sizes:
+        raise errors.BatchShapeError(
+            f"No argument of `{function.__name__}` has a batch axis.", help="give at least one batched argument, or call f.unbatched."
+        )
+    return Arguments(static, taken.types, taken.stored, taken.shared, taken.shared_types, next(iter(sizes.values())))
+
+
+def _axes_by_name(function: Callable, in_axes: Axes, names: Sequence[str]) -> dict[str, int | None]:
+    if in_axes is None or isinstance(in_axes, int):
+        return dict.fromkeys(names, in_axes)
+    if len(in_axes) != len(names):
+        raise errors.BatchShapeError(
+            f"in_axes has {len(in_axes)} entries, but `{function.__name__}` got {len(names)} arguments that are not static.",
+            help="give an int or None for each argument, or one for all.",
+        )
+    return dict(zip(names, in_axes, strict=True))
+
+
+def _batched_leaf(name: str, value: Any, axis: int, stored: list[tf.Tensor], sizes: dict[str, int]) -> Tensor | Static:
+    if value is None:
+        return Static(None)
+    tensor = _tensor(name, value)
+    shape = tensor.shape
+    if shape.rank is None or not shape.is_fully_defined():
+        raise errors.BatchShapeError(f"Argument `{name}` has the unknown shape {shape}; autobatch needs static shapes.")
+    if not -shape.rank <= axis < shape.rank:
+        raise errors.BatchShapeError(
+            f"Argument `{name}` has shape {list(shape)}, which has no batch axis {axis}.",
+            help="give it one value per member, or in_axes=None for it if all members share it.",
+        )
+    axis %= shape.rank
+    size = shape[axis]
+    for other, expected in sizes.items():
+        if size != expected:
+            raise errors.BatchShapeError(f"The batch sizes disagree: {expected} in `{other}`, {size} in `{name}`.")
+    sizes[name] = size
+    if axis:
+        tensor = tf.transpose(tensor, [axis, *(k for k in range(shape.rank) if k != axis)])
+    stored.append(tensor)
+    return Tensor(tensor.dtype, tuple(tensor.shape[1:]))
+
+
+def _tensor(name: str, value: Any) -> tf.Tensor:
+    try:
+        return tf.convert_to_tensor(value)
+    except (TypeError, ValueError) as error:
+        raise errors.BatchShapeError(
+            f"Argument `{name}` is a {type(value).__name__}, which is not a tensor.",
+            help="name it in static_argnames if it is the same Python object for every member.",
+        ) from error
+
+
+def _shared_leaf(value: Any, taken: Arguments) -> Shared | Static | Opaque:
+    if type(value) in DEFAULT_DTYPES:
+        leaf: Tensor | Weak = Weak(type(value))
+        tensor = tf.constant(value, leaf.dtype)
+    elif isinstance(value, tf.Tensor | tf.Variable | np.ndarray | np.generic):
+        tensor = tf.convert_to_tensor(value)
+        leaf = Tensor(tensor.dtype, tuple(tensor.shape))
+    else:
+        return type_of(value)
+    taken.shared.append(tensor)
+    taken.shared_types.append(leaf)
+    return Shared(len(taken.shared) - 1, leaf)
+
+
+def member(type_: Type, stored: Sequence[tf.Tensor], shared: Sequence[tf.Tensor]) -> Any:
+    """One member's argument, as plain Python gets it."""
+    value = value_from(type_, stored, shared)
+    return tf.nest.map_structure(lambda leaf: leaf.tensor.numpy().item() if isinstance(leaf, WeakScalar) else leaf, value)
+
+
+def put_together(type_: Type, stored: Sequence[tf.Tensor], shared: Sequence[tf.Tensor], size: int) -> Any:
+    """A batched result from its stored leaves; what is the same for all members is repeated."""
+    remaining = iter(stored)
+
+    def build(leaf: Any) -> Any:
+        match leaf:
+            case Shared(index, inner):
+                return tf.broadcast_to(shared[index], (size, *inner.shape))
+            case Static(value) if type(value) in DEFAULT_DTYPES:
+                return tf.broadcast_to(to_dtype(value, DEFAULT_DTYPES[type(value)]), (size,))
+            case Static(value):
+                return value
+            case _:
+                return next(remaining)
+
+    return tf.nest.pack_sequence_as(type_, [build(leaf) for leaf in leaves(type_)])

@@ -1,0 +1,83 @@
+"""Every exception that autobatch raises on purpose, and how a message shows the user's source.
+
+A message says what is wrong in one sentence, then where (file, line, the line itself with a caret),
+then what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+
+class Place(Protocol):
+    """What a message needs of a source location (see ``ir.Location``)."""
+
+    @property
+    def file(self) -> str: ...
+    @property
+    def line(self) -> int: ...
+    @property
+    def column(self) -> int: ...
+    @property
+    def source(self) -> str: ...
+
+
+class AutobatchError(Exception):
+    """Base class of all errors of this library.
+
+    Args:
+      message: one sentence, what is wrong.
+      places: the source locations concerned, each with a short remark (may be empty).
+      help: what to write instead, or where to look.
+    """
+
+    def __init__(self, message: str, places: Sequence[tuple[Place | None, str]] = (), help: str = ""):
+        self.message, self.places, self.help = message, tuple(p for p in places if p[0]), help
+        parts = [message, *(show(place, remark) for place, remark in self.places if place)]
+        if help:
+            parts.append(f"help: {help}")
+        super().__init__("\n\n".join(parts))
+
+
+def show(place: Place, remark: str = "") -> str:
+    """The place as ``file:line`` and its source line with a caret under the column."""
+    gutter = f"{place.line} | "
+    source = place.source.expandtabs(4)
+    column = len(place.source[: place.column].expandtabs(4))
+    caret = f"{'':{len(gutter) - 2}}| {'':{column}}^ {remark}".rstrip()
+    return f"{place.file}:{place.line}\n  {gutter}{source}\n  {caret}"
+
+
+class UnsupportedSyntaxError(AutobatchError):
+    """A piece of Python that cannot be batched, or whose source cannot be read."""
+
+
+class UndefinedVariableError(AutobatchError):
+    """A variable is read where some path leaves it unset."""
+
+
+class TypeMismatchError(AutobatchError):
+    """Two places give one variable different dtypes, shapes or structures, or TensorFlow refuses a line's types."""
+
+
+class VectorizationError(AutobatchError):
+    """A TensorFlow operation that cannot run for a whole batch at once."""
+
+
+class BatchShapeError(AutobatchError):
+    """An argument lacks the batch axis, or batch sizes disagree."""
+
+
+class StackOverflowError(AutobatchError):
+    """Some members recursed deeper than ``max_depth`` calls.
+
+    Attributes:
+      members: indices of those members.
+    """
+
+    members: tuple[int, ...] = ()
+
+
+class ExecutionError(AutobatchError):
+    """TensorFlow failed while running the user's operations."""

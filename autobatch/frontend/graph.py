@@ -1,0 +1,204 @@
+"""From core Python to the local language: blocks in source order, primitives compiled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import gast
+
+from autobatch import ir
+from autobatch.frontend.desugar import Core, Target
+from autobatch.frontend.source import compile_functions, function_definition, unparse
+from autobatch.frontend.syntax import SCOPES, Statements, load, names, store
+
+
+@dataclass
+class _Draft:
+    """A block under construction; its terminator's targets are drafts, numbered at the end."""
+
+    ops: list[ir.LocalOp] = field(default_factory=list)
+    end: tuple = ()
+
+
+@dataclass(frozen=True)
+class _Loop:
+    head: _Draft
+    exit: _Draft
+
+
+def build(core: Core, function_names: dict[str, str], name: str) -> ir.Function:
+    """The control-flow graph of one function.
+
+    Args:
+      core: the desugared function.
+      function_names: the program's name for each autobatched function that ``core.calls`` mentions.
+      name: the program's name for this function.
+    """
+    return _Builder(core, function_names).run(name)
+
+
+class _Builder:
+    def __init__(self, core: Core, function_names: dict[str, str]):
+        self.core, self.source, self.function_names = core, core.source, function_names
+        self.expressions = _compile_primitives(core)
+        self.blocks: list[_Draft] = []
+        self.locals = set(self.source.parameters) | set(names(core.tree.body, gast.Store))
+
+    def run(self, name: str) -> ir.Function:
+        self.current = self.place(_Draft())
+        self.statements(self.core.tree.body, None)
+        self.exit_if_open()
+        number = {id(block): i for i, block in enumerate(self.blocks)}
+        blocks = tuple(ir.Block(tuple(b.ops), _terminator(b.end, number)) for b in self.blocks)
+        location = self.source.location(self.source.tree)
+        return ir.Function(name, self.source.parameters, blocks, (self.core.result,), location)
+
+    def exit_if_open(self) -> None:
+        if not self.current.end:
+            self.current.end = (ir.Return,)
+
+    def place(self, block: _Draft) -> _Draft:
+        """Puts the block next in program order, which is the order of the source."""
+        self.blocks.append(block)
+        self.current = block
+        return block
+
+    def goto(self, target: _Draft) -> None:
+        if not self.current.end:
+            self.current.end = (ir.Jump, target)
+
+    def statements(self, body: Statements, loop: _Loop | None) -> None:
+        for statement in body:
+            self.statement(statement, loop)
+
+    def statement(self, node: gast.AST, loop: _Loop | None) -> None:
+        match node:
+            case gast.Assign(targets=[gast.Name() as target], value=gast.Call(func=gast.Name(id=alias))) if (
+                alias in self.core.calls
+            ):
+                self.current.ops.append(self.call(target, node.value, self.core.calls[alias], alias))
+            case gast.If():
+                self.branch(node, loop)
+            case gast.While():
+                inner = _Loop(_Draft(), _Draft())
+                self.goto(inner.head)
+                self.place(inner.head)
+                self.statements(node.body, inner)
+                self.goto(inner.head)
+                self.place(inner.exit)
+            case gast.Break() | gast.Continue():
+                assert loop is not None
+                self.goto(loop.exit if isinstance(node, gast.Break) else loop.head)
+            case gast.Return():
+                self.current.end = self.current.end or (ir.Return,)
+            case _:
+                inputs, outputs = _variables(node, self.locals)
+                location = self.source.location(node)
+                self.current.ops.append(ir.Primitive(outputs, self.expressions[id(node)], inputs, location))
+
+    def branch(self, node: gast.If, loop: _Loop | None) -> None:
+        yes, no, after = _Draft(), _Draft(), _Draft()
+        test, arms = node.test, (yes, no)
+        if isinstance(test, gast.UnaryOp):
+            test, arms = test.operand, (no, yes)
+        self.current.end = (ir.Branch, test.id, *arms, self.source.location(node))
+        for arm, body in ((yes, node.body), (no, node.orelse)):
+            self.place(arm)
+            self.statements(body, loop)
+            self.goto(after)
+        self.place(after)
+
+    def call(self, target: gast.Name, node: gast.Call, callee: Target, alias: str) -> ir.LocalOp:
+        inputs = tuple(argument.id for argument in node.args)
+        location = self.source.location(node)
+        if callee.callee.kind == "autobatched":
+            return ir.Call((target.id,), self.function_names[alias], inputs, location)
+        arguments = ", ".join(f"«{k}»" for k in range(len(inputs)))
+        text = f"{callee.callee.function.__name__}({arguments})"
+        return ir.Primitive((target.id,), ir.Expression(text, callee.callee.function, batched=True), inputs, location)
+
+
+def _terminator(end: tuple, number: dict[int, int]) -> ir.Terminator:
+    kind, *arguments = end or (ir.Return,)
+    return kind(*(number[id(a)] if isinstance(a, _Draft) else a for a in arguments))
+
+
+def _variables(node: gast.AST, local: set[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The local variables that a primitive statement reads and assigns."""
+    reads = [name for name in names(node) if name in local]
+    outputs = names(node, gast.Store)
+    if isinstance(node, gast.AugAssign):
+        reads = [*outputs, *(r for r in reads if r not in outputs)]
+    return tuple(reads), tuple(outputs)
+
+
+def _primitive_statements(body: Statements, core: Core) -> Statements:
+    found = []
+    for node in body:
+        if isinstance(node, gast.If | gast.While):
+            found += _primitive_statements([*node.body, *node.orelse], core)
+        elif isinstance(node, gast.Assign | gast.AugAssign | gast.Expr) and not _is_call(node, core):
+            found.append(node)
+    return found
+
+
+def _is_call(node: gast.AST, core: Core) -> bool:
+    return (
+        isinstance(node, gast.Assign)
+        and isinstance(node.value, gast.Call)
+        and isinstance(node.value.func, gast.Name)
+        and node.value.func.id in core.calls
+    )
+
+
+def _compile_primitives(core: Core) -> dict[int, ir.Expression]:
+    """Each primitive statement as an Expression, all compiled in the scope of the user's function."""
+    source = core.source
+    local = set(source.parameters) | set(names(core.tree.body, gast.Store))
+    statements = _primitive_statements(core.tree.body, core)
+    definitions = []
+    for k, node in enumerate(statements):
+        inputs, outputs = _variables(node, local)
+        results = [load(name, node) for name in outputs]
+        value = results[0] if len(results) == 1 else gast.copy_location(gast.Tuple(elts=results, ctx=gast.Load()), node)
+        body = [node, gast.copy_location(gast.Return(value=value), node)]
+        definitions.append(function_definition(f"primitive_{k}", inputs, body))
+    functions = compile_functions(source, definitions)
+    return {
+        id(node): ir.Expression(_template(node, *_variables(node, local)), function)
+        for node, function in zip(statements, functions, strict=True)
+    }
+
+
+def _template(node: gast.AST, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> str:
+    """The text of the computation, with the inputs as «0», «1», ..."""
+    if isinstance(node, gast.AugAssign):
+        target = load(outputs[0], node)
+        expression: gast.AST = gast.copy_location(gast.BinOp(left=target, op=node.op, right=node.value), node)
+    else:
+        expression = node.value
+    return unparse(_Renamer({name: f"«{k}»" for k, name in enumerate(inputs)}).visit(expression)).replace("ab__.", "")
+
+
+class _Renamer(gast.NodeTransformer):
+    """A copy of a tree with free names replaced."""
+
+    def __init__(self, new: dict[str, str]):
+        self.new = new
+
+    def visit_Name(self, node: gast.Name) -> gast.Name:
+        make = store if isinstance(node.ctx, gast.Store) else load
+        return make(self.new.get(node.id, node.id), node) if isinstance(node.ctx, gast.Load) else node
+
+    def generic_visit(self, node: gast.AST) -> gast.AST:
+        renamer = self
+        if isinstance(node, SCOPES):
+            bound = {n.id for n in gast.walk(node) if isinstance(n, gast.Name) and not isinstance(n.ctx, gast.Load)}
+            renamer = _Renamer({old: new for old, new in self.new.items() if old not in bound})
+        fields = {}
+        for name, value in gast.iter_fields(node):
+            if isinstance(value, list):
+                fields[name] = [renamer.visit(v) if isinstance(v, gast.AST) else v for v in value]
+            else:
+                fields[name] = renamer.visit(value) if isinstance(value, gast.AST) else value
+        return gast.copy_location(type(node)(**fields), node)

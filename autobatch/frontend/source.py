@@ -1,0 +1,117 @@
+"""From a Python function to its syntax tree and back, with names that resolve just as in Python."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import gast
+
+from autobatch import errors, ir, operators
+
+SUPPORT = "ab__"  # the name under which generated code finds the operators
+
+
+@dataclass(frozen=True)
+class Source:
+    """A user function: its tree, and the scope in which its free names resolve."""
+
+    function: types.FunctionType
+    tree: gast.FunctionDef
+    file: str
+    static: Mapping[str, Any] = field(default_factory=dict)  # static arguments by name
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the arguments that are not static, in order."""
+        return tuple(p for p in inspect.signature(self.function).parameters if p not in self.static)
+
+    def location(self, node: gast.AST) -> ir.Location:
+        line, column = getattr(node, "lineno", self.tree.lineno), getattr(node, "col_offset", 0)
+        text = linecache.getline(self.file, line).rstrip("\r\n")
+        # The tree counts columns in UTF-8 bytes.
+        return ir.Location(self.file, line, len(text.encode()[:column].decode(errors="ignore")), text)
+
+    def cells(self) -> dict[str, types.CellType]:
+        """The names bound outside the function's own scope and its module: closure and static arguments."""
+        cells = dict(zip(self.function.__code__.co_freevars, self.function.__closure__ or (), strict=True))
+        cells |= {name: types.CellType(value) for name, value in self.static.items()}
+        cells[SUPPORT] = types.CellType(operators)
+        return cells
+
+
+def read(function: Callable, static: Mapping[str, Any]) -> Source:
+    """Finds and parses the function's source."""
+    if not isinstance(function, types.FunctionType) or function.__name__ == "<lambda>":
+        raise errors.UnsupportedSyntaxError(
+            f"autobatch needs a function made by `def`, not {function!r}.", help="write it as a def statement."
+        )
+    try:
+        lines, first = inspect.getsourcelines(function)
+    except (OSError, TypeError) as error:
+        raise errors.UnsupportedSyntaxError(
+            f"The source of `{function.__qualname__}` cannot be read.",
+            help="define it in a file or a notebook cell; source made by exec() is not kept.",
+        ) from error
+    # An indented function parses inside `if`, which leaves columns and multi-line strings as they are.
+    indented = lines[0][:1].isspace()
+    module = gast.parse("".join(["if True:\n", *lines] if indented else lines))
+    definition = module.body[0].body[0] if indented else module.body[0]
+    ast.increment_lineno(definition, first - 1 - indented)
+    file = inspect.getsourcefile(function) or function.__code__.co_filename
+    source = Source(function, definition, file, dict(static))
+    if not isinstance(definition, gast.FunctionDef):
+        kind = "async functions" if isinstance(definition, gast.AsyncFunctionDef) else "this definition"
+        raise errors.UnsupportedSyntaxError(f"autobatch does not take {kind}.", [(source.location(definition), "")])
+    return source
+
+
+def compile_functions(source: Source, definitions: list[gast.FunctionDef]) -> list[types.FunctionType]:
+    """Compiles functions that stand in the scope where the user's function was defined."""
+    cells = source.cells()
+    scope = gast.parse("def scope():\n  def inner(): pass").body[0]
+    scope.args = _arguments(tuple(cells))
+    scope.body = definitions
+    module = gast.Module(body=[scope], type_ignores=[])
+    tree = gast.gast_to_ast(module)
+    code = compile(ast.fix_missing_locations(tree), source.file, "exec")
+    (scope_code,) = (c for c in code.co_consts if isinstance(c, types.CodeType))
+    codes = {c.co_name: c for c in scope_code.co_consts if isinstance(c, types.CodeType)}
+    return [_bind(codes[d.name], source, cells) for d in definitions]
+
+
+def _bind(code: types.CodeType, source: Source, cells: dict[str, types.CellType]) -> types.FunctionType:
+    closure = tuple(cells[name] for name in code.co_freevars)
+    return types.FunctionType(code, source.function.__globals__, code.co_name, None, closure)
+
+
+def evaluate(source: Source, expression: gast.AST) -> Any:
+    """The value of an expression without locals, as it stands when the program is lowered."""
+    definition = function_definition("static", (), [gast.Return(value=expression)])
+    (function,) = compile_functions(source, [definition])
+    return function()
+
+
+def function_definition(name: str, parameters: tuple[str, ...], body: list[gast.AST]) -> gast.FunctionDef:
+    definition = gast.parse(f"def {name}(): pass").body[0]
+    definition.args = _arguments(parameters)
+    definition.body = body
+    if body and hasattr(body[0], "lineno"):
+        gast.copy_location(definition, body[0])
+    return definition
+
+
+def _arguments(names: tuple[str, ...]) -> gast.arguments:
+    return gast.arguments(
+        args=[gast.Name(id=name, ctx=gast.Param(), annotation=None, type_comment=None) for name in names],
+        posonlyargs=[], vararg=None, kwonlyargs=[], kw_defaults=[], kwarg=None, defaults=[],
+    )  # fmt: skip
+
+
+def unparse(tree: gast.AST) -> str:
+    return ast.unparse(ast.fix_missing_locations(gast.gast_to_ast(tree)))

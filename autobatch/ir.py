@@ -1,0 +1,263 @@
+"""The two control-flow-graph languages of the paper (Radul et al. 2020, figures 2 and 4).
+
+    Local  Program = [Function]    Function = inputs, [Block], outputs
+           Block = [Op], Terminator
+           Op = Primitive ys = f(xs) | Call ys = F(xs)
+           Terminator = Jump i | Branch x i j | Return
+    Stack  StackProgram = inputs, [Block], outputs          (all functions merged)
+           Op = Push ys = f(xs) | Update ys = f(xs) | Pop xs
+           Terminator = Jump i | Branch x i j | PushJump i j | Return
+
+Everything is frozen: a pass is a function from program to program.  ``str()`` of any node is the
+text form that ``Lowered.as_text`` shows and that the golden tests compare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Location:
+    """A place in the user's source; lines count from 1, columns from 0."""
+
+    file: str
+    line: int
+    column: int
+    source: str  # the text of that line
+
+
+@dataclass(frozen=True)
+class Expression:
+    """The ``f`` of a primitive: straight-line user code as a function of its input variables.
+
+    ``call(*inputs)`` returns one value per output (a bare value if there is one output, else a
+    tuple); it handles one member, or the whole batch if ``batched``.  In ``template`` the k-th
+    input stands as ``«k»``.
+    """
+
+    template: str
+    call: Callable = field(compare=False, repr=False)
+    batched: bool = False
+
+    def text(self, inputs: Iterable[str]) -> str:
+        text = self.template
+        for k, name in enumerate(inputs):
+            text = text.replace(f"«{k}»", name)
+        return text
+
+
+COPY = Expression("«0»", lambda x: x)
+
+
+def copies(count: int) -> Expression:
+    """``a, b, ... = x, y, ...`` at once."""
+    return Expression(", ".join(f"«{k}»" for k in range(count)), lambda *xs: xs) if count > 1 else COPY
+
+
+# --- operations ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Assign:
+    """Common form of the operations that compute ``outputs = function(inputs)``."""
+
+    outputs: tuple[str, ...]
+    function: Expression
+    inputs: tuple[str, ...]
+    location: Location = field(compare=False, repr=False)
+
+    keyword = ""
+
+    def __str__(self) -> str:
+        text = self.function.text(self.inputs)
+        if self.outputs:
+            text = f"{', '.join(self.outputs)} = {text}"
+        return f"{self.keyword} {text}".lstrip()
+
+
+@dataclass(frozen=True)
+class Primitive(Assign):
+    """Local language: run straight-line user code."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """Local language: call another autobatched function (or this one)."""
+
+    outputs: tuple[str, ...]
+    function: str
+    inputs: tuple[str, ...]
+    location: Location = field(compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"{', '.join(self.outputs)} = call {self.function}({', '.join(self.inputs)})"
+
+
+@dataclass(frozen=True)
+class Update(Assign):
+    """Stack language: overwrite the tops of the outputs' stacks."""
+
+    keyword = "update"
+
+
+@dataclass(frozen=True)
+class Push(Assign):
+    """Stack language: save the outputs' tops, then overwrite them."""
+
+    keyword = "push"
+
+
+@dataclass(frozen=True)
+class Pop:
+    """Stack language: restore what the matching Push saved."""
+
+    variables: tuple[str, ...]
+    location: Location = field(compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"pop {', '.join(self.variables)}"
+
+
+# --- terminators --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Jump:
+    target: int
+
+    def __str__(self) -> str:
+        return f"jump {self.target}"
+
+
+@dataclass(frozen=True)
+class Branch:
+    condition: str
+    true: int
+    false: int
+    location: Location | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"branch {self.condition} {self.true} {self.false}"
+
+
+@dataclass(frozen=True)
+class PushJump:
+    """Jump to ``target`` after setting up a return to ``return_to``."""
+
+    target: int
+    return_to: int
+    location: Location = field(compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"pushjump {self.target} {self.return_to}"
+
+
+@dataclass(frozen=True)
+class Return:
+    def __str__(self) -> str:
+        return "return"
+
+
+# --- blocks, functions, programs ----------------------------------------------------------------
+
+LocalOp = Primitive | Call
+StackOp = Push | Update | Pop
+Op = LocalOp | StackOp
+Terminator = Jump | Branch | PushJump | Return
+
+
+@dataclass(frozen=True)
+class Block:
+    ops: tuple[Op, ...]
+    terminator: Terminator
+
+    def __str__(self) -> str:
+        return "\n".join(f"  {line}" for line in (*map(str, self.ops), str(self.terminator)))
+
+
+def successors(terminator: Terminator) -> tuple[int, ...]:
+    """The blocks of the same function that may run next (past a call, the block it returns to)."""
+    match terminator:
+        case Jump(target):
+            return (target,)
+        case Branch(_, true, false):
+            return (true, false)
+        case PushJump(_, return_to):
+            return (return_to,)
+        case _:
+            return ()
+
+
+def reads(op: Op) -> tuple[str, ...]:
+    """Variables whose tops the operation uses."""
+    return () if isinstance(op, Pop) else op.inputs
+
+
+def writes(op: Op) -> tuple[str, ...]:
+    """Variables whose tops the operation sets."""
+    return op.variables if isinstance(op, Pop) else op.outputs
+
+
+def _numbered(blocks: tuple[Block, ...], labels: dict[int, str]) -> str:
+    lines = []
+    for i, block in enumerate(blocks):
+        label = f" {labels[i]}" if i in labels else ""
+        lines.append(f"block {i}:{label}\n{block}")
+    return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Function:
+    """A local-language function; it starts at block 0."""
+
+    name: str
+    inputs: tuple[str, ...]
+    blocks: tuple[Block, ...]
+    outputs: tuple[str, ...]
+    location: Location = field(compare=False, repr=False)
+
+    def __str__(self) -> str:
+        head = f"function {self.name}({', '.join(self.inputs)}) -> {', '.join(self.outputs)}"
+        return f"{head}\n{_numbered(self.blocks, {})}"
+
+
+@dataclass(frozen=True)
+class Program:
+    """Local language; the first function is the entry point."""
+
+    functions: tuple[Function, ...]
+
+    @property
+    def entry(self) -> Function:
+        return self.functions[0]
+
+    def __getitem__(self, name: str) -> Function:
+        return next(f for f in self.functions if f.name == name)
+
+    def __str__(self) -> str:
+        return "\n\n".join(map(str, self.functions))
+
+
+@dataclass(frozen=True)
+class StackProgram:
+    """Stack language: every function's blocks in one list; it starts at block 0."""
+
+    inputs: tuple[str, ...]
+    blocks: tuple[Block, ...]
+    outputs: tuple[str, ...]
+    labels: tuple[tuple[int, str], ...]  # the functions' first blocks
+    stacks: tuple[str, ...]  # variables that some Push saves
+    registers: tuple[str, ...]  # variables that live from one block to another; the rest are temporaries
+
+    def __str__(self) -> str:
+        labels = {i: f"({name})" for i, name in self.labels}
+        return "\n".join(
+            [
+                f"program({', '.join(self.inputs)}) -> {', '.join(self.outputs)}",
+                f"stacks: {', '.join(('pc', *self.stacks))}",
+                f"registers: {', '.join(self.registers) or 'none'}",
+                _numbered(self.blocks, labels),
+            ]
+        )

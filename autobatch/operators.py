@@ -1,0 +1,238 @@
+"""What desugared code calls: Python's operators and builtins, for values that may be tensors.
+
+Each does just what Python does when its operands are Python values, so the desugared program means the same as
+the user's.
+"""
+
+from __future__ import annotations
+
+import builtins
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+from autobatch import errors
+from autobatch.values import WeakScalar, adopts, is_tensor
+
+
+def _per_member(value: Any) -> bool:
+    return isinstance(value, WeakScalar) or is_tensor(value)
+
+
+def truth(value: Any) -> Any:
+    """``bool(value)``: a bool, or a scalar bool tensor if ``value`` is per-member."""
+    if isinstance(value, WeakScalar):
+        value = value.tensor
+    elif not is_tensor(value):
+        return bool(value)
+    if value.shape.rank != 0:
+        raise errors.TypeMismatchError(
+            f"A condition must be one truth value per member; this has shape {value.shape}.",
+            help="use tf.reduce_all or tf.reduce_any.",
+        )
+    return value if value.dtype == tf.bool else tf.not_equal(value, tf.zeros([], value.dtype))
+
+
+def not_(value: Any) -> Any:
+    """``not value``"""
+    known = truth(value)
+    return WeakScalar(tf.logical_not(known), bool) if _per_member(value) else not known
+
+
+def _unified(left: Any, right: Any) -> tuple[Any, Any]:
+    """Both values as tensors of one dtype and shape, for a choice between them."""
+    if isinstance(left, WeakScalar | bool | int | float) and isinstance(right, WeakScalar | bool | int | float):
+        kinds = {value.kind if isinstance(value, WeakScalar) else type(value) for value in (left, right)}
+        if len(kinds) == 1 or bool not in kinds:
+            kind = float if float in kinds else kinds.pop()
+            a, b = (value if isinstance(value, WeakScalar) else WeakScalar(tf.constant(value), kind) for value in (left, right))
+            if a.tensor.dtype != b.tensor.dtype:
+                a, b = a + kind(0), b + kind(0)
+            return a, b
+    dtype = next((value.dtype for value in (left, right) if is_tensor(value)), None)
+    tensors = []
+    for value in (left, right):
+        if isinstance(value, WeakScalar):
+            value = value.astype(dtype or value.tensor.dtype)
+        elif isinstance(value, bool | int | float) and dtype is not None and not adopts(type(value), dtype):
+            raise errors.TypeMismatchError(f"One side of the choice is {value!r}, the other has dtype {dtype.name}.")
+        tensors.append(tf.convert_to_tensor(value, dtype_hint=dtype))
+    a, b = tensors
+    if a.dtype != b.dtype or a.shape != b.shape:
+        raise errors.TypeMismatchError(
+            f"The two sides of this choice differ: {a.dtype.name}{list(a.shape)} and {b.dtype.name}{list(b.shape)}."
+        )
+    return a, b
+
+
+def ifexp(condition: Any, yes: Callable[[], Any], no: Callable[[], Any]) -> Any:
+    """``yes() if condition else no()``, where both sides are cheap and cannot fail."""
+    known = truth(condition)
+    if not _per_member(condition):
+        return yes() if known else no()
+    left, right = yes(), no()
+    if left is right:
+        return left
+    left, right = _unified(left, right)
+    if isinstance(left, WeakScalar):
+        return WeakScalar(tf.where(known, left.tensor, right.tensor), left.kind)
+    return tf.where(known, left, right)
+
+
+def and_(left: Any, right: Callable[[], Any]) -> Any:
+    """``left and right()``"""
+    return ifexp(left, right, lambda: left)
+
+
+def or_(left: Any, right: Callable[[], Any]) -> Any:
+    """``left or right()``"""
+    return ifexp(left, lambda: left, right)
+
+
+def in_range(i: Any, stop: Any, step: Any) -> Any:
+    """Whether ``range(..., stop, step)`` still yields ``i``."""
+    if not _per_member(step):
+        if step == 0:
+            raise ValueError("range() arg 3 must not be zero")
+        return i < stop if step > 0 else i > stop
+    rising, falling = tf.convert_to_tensor(i < stop), tf.convert_to_tensor(i > stop)
+    return tf.where(tf.convert_to_tensor(step > 0), rising, falling)
+
+
+# --- indexing -----------------------------------------------------------------------------------
+
+
+slice_ = slice
+
+
+def _has_member_index(index: Any) -> bool:
+    parts = index if isinstance(index, tuple) else (index,)
+    return any(_per_member(part) for part in parts)
+
+
+def _position(index: Any, size: int | None) -> tf.Tensor:
+    """A scalar index as a tensor in 0..size-1, negative ones counted from the end."""
+    if size is None:
+        raise errors.TypeMismatchError("An axis that is indexed per member must have a static size.")
+    index = index.tensor if isinstance(index, WeakScalar) else tf.convert_to_tensor(index)
+    if index.shape.rank != 0 or not index.dtype.is_integer:
+        raise errors.TypeMismatchError(
+            f"A per-member index must be an integer scalar; this is {index.dtype.name}{list(index.shape)}.",
+            help="use tf.gather for several rows at once.",
+        )
+    return tf.where(index < 0, index + size, index)
+
+
+def getitem(value: Any, index: Any) -> Any:
+    """``value[index]``; a tensor's index may contain scalar integer tensors, one position per member."""
+    if not is_tensor(value):
+        if _has_member_index(index):
+            value = _stacked(value)
+        else:
+            return value[index]
+    if not _has_member_index(index):
+        return value[index]
+    parts = list(index) if isinstance(index, tuple) else [index]
+    if Ellipsis in [part for part in parts if not _per_member(part)]:
+        at = next(k for k, part in enumerate(parts) if part is Ellipsis)
+        named = sum(part is not None for part in parts) - 1
+        parts[at : at + 1] = [slice(None)] * (value.shape.rank - named)
+    axis = 0
+    for part in parts:
+        if _per_member(part):
+            value = tf.gather(value, _position(part, value.shape[axis]), axis=axis)
+        else:
+            value = value[(slice(None),) * axis + (part,)]
+            axis += not isinstance(part, int)
+    return value
+
+
+def _stacked(value: Any) -> tf.Tensor:
+    """A Python list or tuple of equal tensors or numbers, so that each member can pick its own."""
+    try:
+        return tf.convert_to_tensor(value)
+    except (TypeError, ValueError) as error:
+        raise errors.TypeMismatchError(
+            f"A {type(value).__name__} cannot be indexed by a value that differs between members.",
+            help="make it a tensor (tf.stack), or index it with a Python number.",
+        ) from error
+
+
+def setitem(value: Any, index: Any, item: Any) -> Any:
+    """``value`` after ``value[index] = item``: a new tensor, or the same Python container changed in place."""
+    if not is_tensor(value):
+        value[index.numpy() if isinstance(index, tf.Tensor) and hasattr(index, "numpy") else index] = item
+        return value
+    parts = index if isinstance(index, tuple) else (index,)
+    if not all(_per_member(part) or isinstance(part, int) for part in parts):
+        raise errors.UnsupportedSyntaxError(
+            "Only integer positions can be assigned to (x[i] = v, x[i, j] = v).",
+            help="build the new tensor with tf.concat or tf.where.",
+        )
+    where = [tf.cast(_position(part, size), tf.int32) for part, size in zip(parts, value.shape, strict=False)]
+    item = item.astype(value.dtype) if isinstance(item, WeakScalar) else tf.convert_to_tensor(item, value.dtype)
+    item = tf.broadcast_to(item, value.shape[len(parts) :])
+    return tf.tensor_scatter_nd_update(value, [tf.stack(where)], item[tf.newaxis])
+
+
+# --- builtins -----------------------------------------------------------------------------------
+
+
+def _extreme(python: Callable, choose: Callable) -> Callable:
+    def extreme(*args: Any, **kwargs: Any) -> Any:
+        values = list(args[0]) if len(args) == 1 and isinstance(args[0], list | tuple) else list(args)
+        if kwargs or len(values) < 2 or not any(_per_member(value) for value in values):
+            return python(*args, **kwargs)
+        best = values[0]
+        for value in values[1:]:
+            best = ifexp(choose(value, best), lambda v=value: v, lambda b=best: b)
+        return best
+
+    return extreme
+
+
+def _cast(python: type) -> Callable:
+    def cast(*args: Any) -> Any:
+        if len(args) != 1 or not _per_member(args[0]):
+            return python(*args)
+        value = args[0].tensor if isinstance(args[0], WeakScalar) else args[0]
+        if python is bool:
+            return WeakScalar(truth(value), bool)
+        if value.shape.rank != 0:
+            raise errors.TypeMismatchError(f"{python.__name__}() needs a scalar per member, not shape {value.shape}.")
+        wide = tf.int64 if value.dtype.size == 8 else tf.int32
+        dtype = wide if python is int else tf.float64 if value.dtype.size == 8 else tf.float32
+        return WeakScalar(tf.cast(value, dtype), python)
+
+    return cast
+
+
+def len_(value: Any) -> int:
+    if is_tensor(value) and value.shape.rank and value.shape[0] is not None:
+        return value.shape[0]
+    return len(value)
+
+
+def round_(value: Any, digits: Any = None) -> Any:
+    if not _per_member(value):
+        return round(value, digits)
+    if digits is not None:
+        raise errors.UnsupportedSyntaxError("round() of a per-member value takes no number of digits.")
+    return int_(tf.round(value.tensor if isinstance(value, WeakScalar) else value))
+
+
+min_, max_ = _extreme(min, operator.lt), _extreme(max, operator.gt)
+int_, float_, bool_ = _cast(int), _cast(float), _cast(bool)
+
+# The builtins that need an operator of ours, by its name.
+BUILTINS = {
+    builtins.min: "min_",
+    builtins.max: "max_",
+    builtins.int: "int_",
+    builtins.float: "float_",
+    builtins.bool: "bool_",
+    builtins.len: "len_",
+    builtins.round: "round_",
+}

@@ -1,0 +1,95 @@
+"""Dataflow over a function's blocks: reachability, liveness, reaching definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from autobatch import ir
+
+
+def reachable(blocks: Sequence[ir.Block]) -> set[int]:
+    """The blocks that control can reach from block 0."""
+    seen: set[int] = set()
+    pending = [0]
+    while pending:
+        i = pending.pop()
+        if i not in seen:
+            seen.add(i)
+            pending += ir.successors(blocks[i].terminator)
+    return seen
+
+
+def predecessors(blocks: Sequence[ir.Block]) -> list[list[int]]:
+    result: list[list[int]] = [[] for _ in blocks]
+    for i, block in enumerate(blocks):
+        for j in ir.successors(block.terminator):
+            result[j].append(i)
+    return result
+
+
+def live_before(ops: Sequence[ir.Op], live_after: frozenset[str], reads: Callable = ir.reads) -> frozenset[str]:
+    live = set(live_after)
+    for op in reversed(ops):
+        live -= set(ir.writes(op))
+        live |= set(reads(op))
+    return frozenset(live)
+
+
+def _terminator_reads(terminator: ir.Terminator, outputs: Sequence[str]) -> set[str]:
+    match terminator:
+        case ir.Branch(condition):
+            return {condition}
+        case ir.Return():
+            return set(outputs)
+        case _:
+            return set()
+
+
+def liveness(function: ir.Function) -> tuple[list[frozenset[str]], list[frozenset[str]]]:
+    """The variables live at the start of each block, and before its terminator."""
+    blocks = function.blocks
+    live_in = [frozenset[str]()] * len(blocks)
+    live_end = [frozenset[str]()] * len(blocks)
+    changed = True
+    while changed:
+        changed = False
+        for i in reversed(range(len(blocks))):
+            after = _terminator_reads(blocks[i].terminator, function.outputs)
+            live_end[i] = frozenset(after).union(*(live_in[j] for j in ir.successors(blocks[i].terminator)))
+            before = live_before(blocks[i].ops, live_end[i])
+            changed |= before != live_in[i]
+            live_in[i] = before
+    return live_in, live_end
+
+
+Definition = tuple[int, int]  # block and operation; operation -1 of block 0 for inputs and for "unset"
+
+
+def reaching(function: ir.Function) -> list[dict[str, frozenset[Definition]]]:
+    """For each block, the definitions of each variable that may reach its start.
+
+    The definition (0, -1) stands for the input of that name, or for "not set yet".
+    """
+    blocks = function.blocks
+    variables = {v for block in blocks for op in block.ops for v in (*ir.reads(op), *ir.writes(op))}
+    variables |= {*function.inputs, *function.outputs}
+    before: list[dict[str, frozenset[Definition]]] = [{} for _ in blocks]
+    before[0] = {v: frozenset({(0, -1)}) for v in variables}
+    parents = predecessors(blocks)
+    after: list[dict[str, frozenset[Definition]]] = [{} for _ in blocks]
+    live = sorted(reachable(blocks))
+    changed = True
+    while changed:
+        changed = False
+        for i in live:
+            merged = dict(before[0]) if i == 0 else {}
+            for p in parents[i]:
+                for v, definitions in after[p].items():
+                    merged[v] = merged.get(v, frozenset()) | definitions
+            before[i] = merged if i else {v: merged[v] for v in variables}
+            out = dict(merged)
+            for k, op in enumerate(blocks[i].ops):
+                out |= {v: frozenset({(i, k)}) for v in ir.writes(op)}
+            changed |= out != after[i]
+            after[i] = out
+    return before

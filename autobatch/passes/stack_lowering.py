@@ -1,0 +1,243 @@
+"""From the local to the stack language (paper, section 3): Call becomes Push, PushJump, Pop.
+
+Callers save.  At a call that may come back to the caller's own code (recursion), the variables that are live after
+it are pushed; a variable that no recursive call can clobber never gets a stack.  All saves of one frame
+happen at the frame's depth, so one depth per lane serves every stack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from autobatch import ir
+from autobatch.inference import TypedProgram
+from autobatch.passes.flow import live_before, liveness
+from autobatch.types import Tensor, Type, Weak, dynamic
+
+
+@dataclass(frozen=True)
+class TypedStackProgram:
+    """A stack-language program with a type for each of its variables."""
+
+    program: ir.StackProgram
+    types: Mapping[str, Type]
+    shared: tuple[Tensor | Weak, ...]
+    live_end: tuple[frozenset[str], ...]  # for each block, the variables live before its terminator
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """A function with its variables under their names in the merged program."""
+
+    function: ir.Function
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+
+def lower_to_stack(typed: TypedProgram) -> TypedStackProgram:
+    """Merges all functions into one program with explicit stacks."""
+    program = typed.program
+    frames = {f.name: _frame(f, len(program.functions) > 1) for f in program.functions}
+    types = {_qualified(f, v, len(frames) > 1): t for (f, v), t in typed.types.items() if f in frames}
+    reach = _call_reach(program)
+    sizes = {name: sum(1 + _calls(b.ops) for b in frame.function.blocks) for name, frame in frames.items()}
+    offsets, total = {}, 0
+    for name, size in sizes.items():
+        offsets[name], total = total, total + size
+    blocks: list[ir.Block] = []
+    for name, frame in frames.items():
+        recursive = frozenset(callee for callee in frames if name in reach[callee])
+        blocks += _lower_function(frame, frames, offsets, recursive, types)
+    entry = frames[program.entry.name]
+    blocks = [cancel_pop_push(block) for block in blocks]
+    owners = [frame for name, frame in frames.items() for _ in range(sizes[name])]
+    entries = {offsets[name]: frame for name, frame in frames.items()}
+    live_in, live_end = stack_liveness(blocks, owners, entries)
+    carried = set(entry.outputs).union(*live_in)
+    stack_program = ir.StackProgram(
+        entry.inputs,
+        tuple(blocks),
+        entry.outputs,
+        tuple((offsets[name], name) for name in frames),
+        stacks=_stacks(blocks),
+        registers=tuple(sorted(v for v in carried if dynamic(types[v]))),
+    )
+    return TypedStackProgram(stack_program, types, typed.shared, tuple(live_end))
+
+
+def _qualified(function: str, variable: str, several: bool) -> str:
+    return f"{function}.{variable}" if several else variable
+
+
+def _frame(function: ir.Function, several: bool) -> _Frame:
+    def rename(names: Iterable[str]) -> tuple[str, ...]:
+        return tuple(_qualified(function.name, v, several) for v in names)
+
+    blocks = []
+    for block in function.blocks:
+        ops = tuple(replace(op, inputs=rename(op.inputs), outputs=rename(op.outputs)) for op in block.ops)
+        end = block.terminator
+        if isinstance(end, ir.Branch):
+            end = replace(end, condition=rename([end.condition])[0])
+        blocks.append(ir.Block(ops, end))
+    inputs, outputs = rename(function.inputs), rename(function.outputs)
+    return _Frame(replace(function, inputs=inputs, outputs=outputs, blocks=tuple(blocks)), inputs, outputs)
+
+
+def _calls(ops: Iterable[ir.Op]) -> int:
+    return sum(isinstance(op, ir.Call) for op in ops)
+
+
+def _call_reach(program: ir.Program) -> dict[str, set[str]]:
+    """For each function, itself and those that may run before a call to it returns."""
+    direct = {f.name: {op.function for b in f.blocks for op in b.ops if isinstance(op, ir.Call)} for f in program.functions}
+    reach = {name: {name} for name in direct}
+    changed = True
+    while changed:
+        changed = False
+        for name, seen in reach.items():
+            more = seen.union(*(reach[c] for c in direct[name]))
+            changed |= more != seen
+            reach[name] = more
+    return reach
+
+
+def _lower_function(
+    frame: _Frame,
+    frames: Mapping[str, _Frame],
+    offsets: Mapping[str, int],
+    recursive: frozenset[str],
+    types: Mapping[str, Type],
+) -> list[ir.Block]:
+    """The function's blocks, split at calls; ``recursive`` are the callees that may come back to this function."""
+    function = frame.function
+    _, live_end = liveness(function)
+    first, starts = offsets[_name_of(frame, frames)], []
+    for block in function.blocks:
+        starts.append(first)
+        first += 1 + _calls(block.ops)
+    lowered: list[ir.Block] = []
+    for i, block in enumerate(function.blocks):
+        here, ops = starts[i], []
+        for k, op in enumerate(block.ops):
+            if not isinstance(op, ir.Call):
+                ops.append(ir.Update(op.outputs, op.function, op.inputs, op.location))
+                continue
+            callee = frames[op.function]
+            live = live_before(block.ops[k + 1 :], live_end[i]) - set(op.outputs)
+            saved = tuple(v for v in sorted(live) if op.function in recursive and dynamic(types[v]))
+            ops += _enter(callee, op, saved)
+            back = _leave(callee, op, saved)
+            target = offsets[op.function]
+            tail = not back and k + 1 == len(block.ops) and isinstance(block.terminator, ir.Return)
+            here += 1
+            end = ir.Jump(target) if tail else ir.PushJump(target, here, op.location)
+            lowered.append(ir.Block(tuple(ops), end))
+            ops = back
+        lowered.append(ir.Block(tuple(ops), _moved(block.terminator, starts)))
+    return lowered
+
+
+def _name_of(frame: _Frame, frames: Mapping[str, _Frame]) -> str:
+    return next(name for name, other in frames.items() if other is frame)
+
+
+def _moved(terminator: ir.Terminator, starts: Sequence[int]) -> ir.Terminator:
+    match terminator:
+        case ir.Jump(target):
+            return ir.Jump(starts[target])
+        case ir.Branch(_, true, false) as branch:
+            return replace(branch, true=starts[true], false=starts[false])
+        case _:
+            return terminator
+
+
+def _enter(callee: _Frame, call: ir.Call, saved: tuple[str, ...]) -> list[ir.Op]:
+    """Saves, and sets the callee's inputs."""
+    pairs = [(p, a) for p, a in zip(callee.inputs, call.inputs, strict=True) if p != a]
+    parameters = {p for p, _ in pairs}
+    clash = any(a in {p for p, _ in pairs[:k]} for k, (_, a) in enumerate(pairs))
+    saves: list[ir.Op] = [
+        ir.Push((v,), ir.COPY, (v,), call.location) for v in saved if clash or v not in parameters
+    ]
+    if clash:
+        outputs, inputs = zip(*pairs, strict=True)
+        return [*saves, ir.Update(outputs, ir.copies(len(pairs)), inputs, call.location)]
+    for p, a in pairs:
+        saves.append((ir.Push if p in saved else ir.Update)((p,), ir.COPY, (a,), call.location))
+    return saves
+
+
+def _leave(callee: _Frame, call: ir.Call, saved: tuple[str, ...]) -> list[ir.Op]:
+    """Takes the callee's results, and restores."""
+    pairs = [(y, r) for y, r in zip(call.outputs, callee.outputs, strict=True) if y != r]
+    ops: list[ir.Op] = [ir.Update((y,), ir.COPY, (r,), call.location) for y, r in pairs]
+    return [*ops, ir.Pop(saved, call.location)] if saved else ops
+
+
+def cancel_pop_push(block: ir.Block) -> ir.Block:
+    """The paper's fifth optimisation: a value that is restored only to be saved again stays where it is.
+
+    ``pop v`` ... ``push v = f(x)`` with v untouched between them becomes ``update v = f(x)``, and nothing at all if
+    f is the copy of v.
+    """
+    ops = list(block.ops)
+    for k, pop in enumerate(ops):
+        if not isinstance(pop, ir.Pop):
+            continue
+        for v in pop.variables:
+            at = _push_without_touch(ops, k, v)
+            if at is None:
+                continue
+            push, now = ops[at], ops[k]
+            assert isinstance(push, ir.Push) and isinstance(now, ir.Pop)
+            ops[k] = replace(now, variables=tuple(u for u in now.variables if u != v))
+            kept = ir.Update(push.outputs, push.function, push.inputs, push.location)
+            ops[at] = ir.Pop((), push.location) if push.inputs == push.outputs else kept
+    return replace(block, ops=tuple(op for op in ops if not (isinstance(op, ir.Pop) and not op.variables)))
+
+
+def _push_without_touch(ops: Sequence[ir.Op], start: int, variable: str) -> int | None:
+    for k in range(start + 1, len(ops)):
+        op = ops[k]
+        if isinstance(op, ir.Push) and op.outputs == (variable,):
+            return k if op.inputs == op.outputs or variable not in op.inputs else None
+        if variable in ir.reads(op) or variable in ir.writes(op):
+            return None
+    return None
+
+
+def _stacks(blocks: Iterable[ir.Block]) -> tuple[str, ...]:
+    pushed = {v for block in blocks for op in block.ops if isinstance(op, ir.Push) for v in op.outputs}
+    return tuple(sorted(pushed))
+
+
+def stack_reads(op: ir.Op) -> tuple[str, ...]:
+    """Variables whose tops the operation uses; a Push also saves the old top."""
+    return (*op.inputs, *op.outputs) if isinstance(op, ir.Push) else ir.reads(op)
+
+
+def stack_liveness(
+    blocks: Sequence[ir.Block], owners: Sequence[_Frame], entries: Mapping[int, _Frame]
+) -> tuple[list[frozenset[str]], list[frozenset[str]]]:
+    """The variables whose tops are live at the start of each block, and before its terminator."""
+    live_in = [frozenset[str]()] * len(blocks)
+    live_end = [frozenset[str]()] * len(blocks)
+    changed = True
+    while changed:
+        changed = False
+        for i in reversed(range(len(blocks))):
+            match blocks[i].terminator:
+                case ir.Return():
+                    end = frozenset(owners[i].outputs)
+                case ir.PushJump(target, return_to):
+                    end = live_in[target] | (live_in[return_to] - set(entries[target].outputs))
+                case ir.Branch(condition, true, false):
+                    end = live_in[true] | live_in[false] | {condition}
+                case ir.Jump(target):
+                    end = live_in[target]
+            before = live_before(blocks[i].ops, end, stack_reads)
+            changed |= before != live_in[i] or end != live_end[i]
+            live_in[i], live_end[i] = before, end
+    return live_in, live_end

@@ -1,0 +1,162 @@
+"""Straight-line regions: the runs of primitives between two calls, which are traced and batched as one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tensorflow as tf
+
+from autobatch import context, errors, ir
+
+
+@dataclass(frozen=True)
+class Region:
+    """Consecutive primitives; either none is batched, or it is a single batched one.
+
+    ``inputs`` are the variables read before the region sets them, ``assigned`` those that it sets.
+    """
+
+    ops: tuple[ir.Assign, ...]
+    batched: bool
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        seen: set[str] = set()
+        found: dict[str, None] = {}
+        for op in self.ops:
+            found |= {v: None for v in op.inputs if v not in seen}
+            seen |= set(op.outputs)
+        return tuple(found)
+
+    @property
+    def assigned(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(v for op in self.ops for v in op.outputs))
+
+
+def regions(ops: Iterable[ir.Op]) -> list[Region | ir.Op]:
+    """The operations with each run of primitives gathered into a Region."""
+    result: list[Region | ir.Op] = []
+    run: list[ir.Assign] = []
+
+    def flush() -> None:
+        if run:
+            result.append(Region(tuple(run), False))
+            run.clear()
+
+    for op in ops:
+        if isinstance(op, ir.Primitive | ir.Update) and not op.function.batched:
+            run.append(op)
+            continue
+        flush()
+        result.append(Region((op,), True) if isinstance(op, ir.Primitive | ir.Update) else op)
+    flush()
+    return result
+
+
+def execute(ops: Sequence[ir.Assign], env: dict[str, Any], graph: tf.Graph | None = None) -> None:
+    """Runs unbatched primitives on user values, in place in ``env``; errors point at the user's line.
+
+    If ``graph`` is given, the operations that each primitive adds to it are checked.
+    """
+    for op in ops:
+        before_count = len(graph.get_operations()) if graph else 0
+        inputs = [env[name] for name in op.inputs]
+        before = [(name, _contents(value)) for name, value in zip(op.inputs, inputs, strict=True)]
+        try:
+            with context.entered(context.Mode.TRACING):
+                outputs = op.function.call(*inputs)
+        except Exception as error:
+            raise explained(error, op.location) from error
+        for name, contents in before:
+            if name in env.get(CROSSED, ()) and _contents(env[name]) != contents:
+                raise errors.UnsupportedSyntaxError(
+                    f"`{name}` is a container that crossed a branch, a loop or a call, and is changed in place here.",
+                    [(op.location, "")],
+                    "make a new one: d = {**d, 'key': v}, xs = [*xs, v].",
+                )
+        if graph:
+            _check_vectorizable(graph.get_operations()[before_count:], op.location)
+        if len(op.outputs) == 1:
+            env[op.outputs[0]] = outputs
+        elif op.outputs:
+            env.update(zip(op.outputs, outputs, strict=True))
+
+
+_CONTROL_FLOW = ("If", "StatelessIf", "While", "StatelessWhile", "Case", "StatelessCase")
+_RANDOM = ("Random", "Rng", "StatelessRandom", "StatelessTruncated", "StatelessMultinomial", "StatelessShuffle", "Multinomial")
+
+
+def _check_vectorizable(operations: Sequence[tf.Operation], location: ir.Location) -> None:
+    for operation in operations:
+        if operation.type in _CONTROL_FLOW:
+            raise errors.VectorizationError(
+                f"TensorFlow's own control flow (here the operation {operation.type}) cannot run per member.",
+                [(location, "")],
+                "write it as plain Python (if, while) in the autobatched function, or mark a function that takes the "
+                "whole batch with @ab.primitive(batched=True).",
+            )
+        if operation.type.startswith(_RANDOM):
+            raise errors.VectorizationError(
+                f"TensorFlow's random numbers (here the operation {operation.type}) are not drawn per member.",
+                [(location, "")],
+                "use ab.random with a key per member.",
+            )
+
+
+CROSSED = "(crossed)"  # key of ``env`` for the names of the region's inputs; no variable has such a name
+
+
+def _contents(value: Any) -> Any:
+    """A list's or dict's parts by identity, all the way down; None for what cannot be changed in place."""
+    if isinstance(value, dict):
+        return [(key, id(part), _contents(part)) for key, part in value.items()]
+    if isinstance(value, list | tuple):
+        return [(id(part), _contents(part)) for part in value]
+    return None
+
+
+def explained(error: Exception, location: ir.Location) -> Exception:
+    """The error to raise for one that came out of user code at ``location``.
+
+    An error of the user's own keeps its type and gains a note; one from inside TensorFlow becomes ours.
+    """
+    if isinstance(error, errors.AutobatchError):
+        if error.places:
+            return error
+        return type(error)(error.message, [(location, "")], error.help)
+    name = type(error).__name__
+    if name == "OperatorNotAllowedInGraphError" or "as a Python `bool`" in str(error):
+        return errors.UnsupportedSyntaxError(
+            "This runs as straight-line code, but asks for the truth or the items of a per-member value.",
+            [(location, "")],
+            "if a helper function branches or loops on it, decorate the helper with @ab.autobatch.",
+        )
+    origin = _origin(error)
+    if isinstance(error, NameError) and origin == location.file:
+        return errors.UndefinedVariableError(f"{_first_line(error).capitalize()}.", [(location, "")])
+    if isinstance(error, TypeError) and origin == location.file:
+        return errors.TypeMismatchError(f"Python refuses this line: {_first_line(error)}.", [(location, "")])
+    if _LIBRARIES & set(Path(origin).parts):
+        return errors.TypeMismatchError(f"TensorFlow refuses this line: {_first_line(error)}", [(location, "")])
+    note = f"in autobatched code:\n{errors.show(location)}"
+    error.__notes__ = [*getattr(error, "__notes__", ()), note]  # type: ignore[attr-defined]
+    return error
+
+
+_LIBRARIES = {"tensorflow", "keras", "tf_keras", "tensorflow_probability", "autobatch"}
+
+
+def _origin(error: Exception) -> str:
+    """The file that raised the error."""
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    return traceback.tb_frame.f_code.co_filename if traceback else ""
+
+
+def _first_line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__

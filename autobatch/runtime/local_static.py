@@ -1,0 +1,141 @@
+"""The local-static backend (paper, algorithm 1): Python runs the control flow, TensorFlow the regions.
+
+Masks and program counters live in NumPy on the host; recursion is Python's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from autobatch import errors, ir, regions
+from autobatch.inference import TypedProgram
+from autobatch.passes.flow import live_before, liveness
+from autobatch.runtime.vectorize import Environment, Stored, run_region
+from autobatch.types import Type, coerce, dynamic
+
+
+class LocalStatic:
+    """Runs a local-language program for batches of one size; ``jit_compile`` compiles its regions (the hybrid)."""
+
+    def __init__(self, typed: TypedProgram, size: int, jit_compile: bool, max_depth: int | None):
+        self.typed, self.size, self.max_depth = typed, size, max_depth
+        self.functions = {f.name: _Function(f, typed.of(f.name), size, jit_compile) for f in typed.program.functions}
+
+    def __call__(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor]) -> list[Stored]:
+        return self.run(self.typed.program.entry.name, arguments, np.ones(self.size, bool), list(shared), 0, None)
+
+    def run(
+        self,
+        name: str,
+        arguments: Sequence[Stored],
+        members: np.ndarray,
+        shared: list[tf.Tensor],
+        depth: int,
+        call: ir.Call | None,
+    ) -> list[Stored]:
+        """Runs a function for the ``members`` of the mask; the others' results mean nothing."""
+        if self.max_depth is not None and depth > self.max_depth:
+            raise _overflow(members, self.max_depth, call)
+        function = self.functions[name]
+        blocks = function.function.blocks
+        env = dict(function.zeros)
+        env |= zip(function.function.inputs, arguments, strict=True)
+        pc = np.where(members, 0, len(blocks))
+        while (i := int(pc.min())) < len(blocks):
+            active = pc == i
+            for step in function.steps[i]:
+                if isinstance(step, _RegionStep):
+                    env |= step(env, active, shared)
+                    continue
+                callee = self.functions[step.function]
+                passed = [
+                    coerce(function.types[a], callee.types[p], env.get(a, []), shared, self.size)
+                    for p, a in zip(callee.function.inputs, step.inputs, strict=True)
+                ]
+                try:
+                    results = self.run(step.function, passed, active, shared, depth + 1, step)
+                except RecursionError:
+                    raise _overflow(active, depth, step) from None
+                for output, result, leaves in zip(step.outputs, callee.function.outputs, results, strict=True):
+                    new = coerce(callee.types[result], function.types[output], leaves, shared, self.size)
+                    env[output] = [_masked(active, n, o) for n, o in zip(new, env[output], strict=True)]
+            pc = _next(pc, active, blocks[i].terminator, env, len(blocks))
+        return [env[v] for v in function.function.outputs]
+
+
+def _next(pc: np.ndarray, active: np.ndarray, end: ir.Terminator, env: Environment, halt: int) -> np.ndarray:
+    match end:
+        case ir.Jump(target):
+            return np.where(active, target, pc)
+        case ir.Branch(condition, true, false):
+            test = env[condition][0].numpy().astype(bool)
+            return np.where(active, np.where(test, true, false), pc)
+        case _:
+            return np.where(active, halt, pc)
+
+
+class _Function:
+    """A function made ready to run: its blocks as region steps and calls."""
+
+    def __init__(self, function: ir.Function, types: Mapping[str, Type], size: int, jit_compile: bool):
+        self.function, self.types, self.size = function, types, size
+        _, live_end = liveness(function)
+        self.steps: list[list[_RegionStep | ir.Call]] = []
+        for block, live in zip(function.blocks, live_end, strict=True):
+            rest, steps = list(block.ops), []
+            for part in regions.regions(block.ops):
+                rest = rest[len(part.ops) if isinstance(part, regions.Region) else 1 :]
+                if isinstance(part, regions.Region):
+                    wanted = live_before(rest, live) & set(part.assigned)
+                    steps.append(_RegionStep(part, sorted(wanted), types, size, jit_compile))
+                else:
+                    steps.append(part)
+            self.steps.append(steps)
+
+    @cached_property
+    def zeros(self) -> Environment:
+        """What variables hold before they are set."""
+        return {
+            v: [tf.zeros([self.size, *leaf.shape], leaf.dtype) for leaf in dynamic(type_)]
+            for v, type_ in self.types.items()
+        }
+
+
+class _RegionStep:
+    """A region as one compiled TensorFlow function of the whole batch."""
+
+    def __init__(self, region: regions.Region, wanted: list[str], types: Mapping[str, Type], size: int, jit_compile: bool):
+        self.inputs, self.wanted = region.inputs, wanted
+
+        def run(inputs: Environment, old: Environment, active: tf.Tensor, shared: list[tf.Tensor]) -> Environment:
+            # Idle members compute on a copy of an active member's data: their own may be stale and raise.
+            donor = tf.where(active, tf.range(size), tf.argmax(active, output_type=tf.int32))
+            inputs = {v: [tf.gather(leaf, donor) for leaf in leaves] for v, leaves in inputs.items()}
+            new = run_region(region, inputs, types, wanted, shared, size)
+            return {v: [_masked(active, n, o) for n, o in zip(new[v], old[v], strict=True)] for v in wanted}
+
+        self.function = tf.function(run, autograph=False, jit_compile=jit_compile)
+
+    def __call__(self, env: Environment, active: np.ndarray, shared: list[tf.Tensor]) -> Any:
+        inputs = {v: env[v] for v in self.inputs if v in env}
+        return self.function(inputs, {v: env[v] for v in self.wanted}, tf.constant(active), shared)
+
+
+def _masked(active: Any, new: tf.Tensor, old: tf.Tensor) -> tf.Tensor:
+    return tf.where(tf.reshape(active, [-1] + [1] * (new.shape.rank - 1)), new, old)
+
+
+def _overflow(members: np.ndarray, depth: int, call: ir.Call | None) -> errors.StackOverflowError:
+    chosen = members.nonzero()[0].tolist()
+    error = errors.StackOverflowError(
+        f"{len(chosen)} member(s) nested calls deeper than {depth}.",
+        [(call.location if call else None, "")],
+        "use the program-counter backend, whose stacks grow, or see whether the recursion ends.",
+    )
+    error.members = tuple(chosen)
+    return error

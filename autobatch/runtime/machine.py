@@ -1,0 +1,198 @@
+"""The program-counter machine (paper, algorithm 2): its state, and what running one block does to it.
+
+The state is a dictionary of tensors, for Z lanes and stacks of D saved frames:
+
+    pc              [Z] int32           the block that the lane waits to run; the number of blocks when it is done
+    register v k    [Z, ...]            leaf k of variable v, the cached top of its stack if it has one
+    stack v k       [D + 1, Z, ...]     the saved values; row D takes the writes of idle lanes
+    pc stack        [D + 1, Z] int32    where each frame returns to
+    depth           [Z] int32           how many frames the lane has saved
+    overflow        [Z] bool            lanes that stopped because they needed a frame more
+
+A program without calls has only ``pc`` and registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import tensorflow as tf
+
+from autobatch import ir, regions
+from autobatch.passes.flow import live_before
+from autobatch.passes.stack_lowering import TypedStackProgram, stack_reads
+from autobatch.runtime.vectorize import Environment, Stored, run_region
+from autobatch.types import coerce, dynamic
+
+State = dict[str, tf.Tensor]
+
+
+def _register(variable: str, leaf: int) -> str:
+    return f"register {variable} {leaf}"
+
+
+def _stack(variable: str, leaf: int) -> str:
+    return f"stack {variable} {leaf}"
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A typed stack program for ``size`` lanes and at most ``depth`` saved frames.
+
+    ``safe``: idle lanes compute on a copy of an active lane's data, because outside XLA their stale data
+    could raise (an integer division by zero).
+    """
+
+    typed: TypedStackProgram
+    size: int
+    depth: int
+    safe: bool
+
+    @property
+    def program(self) -> ir.StackProgram:
+        return self.typed.program
+
+    @property
+    def halt(self) -> int:
+        return len(self.program.blocks)
+
+    @cached_property
+    def has_calls(self) -> bool:
+        return any(isinstance(b.terminator, ir.PushJump) for b in self.program.blocks)
+
+    @cached_property
+    def entry_is_called(self) -> bool:
+        """Whether a return from the entry function may go elsewhere than to the end."""
+        return any(isinstance(b.terminator, ir.PushJump) and b.terminator.target == 0 for b in self.program.blocks)
+
+    def initial(self, arguments: Sequence[Stored]) -> State:
+        """The state before the first block; ``arguments`` are the stored leaves of each input."""
+        types, z = self.typed.types, self.size
+        state: State = {"pc": tf.zeros([z], tf.int32)}
+        for v in self.program.registers:
+            for k, leaf in enumerate(dynamic(types[v])):
+                state[_register(v, k)] = tf.zeros([z, *leaf.shape], leaf.dtype)
+        for v in self.program.stacks:
+            for k, leaf in enumerate(dynamic(types[v])):
+                state[_stack(v, k)] = tf.zeros([self.depth + 1, z, *leaf.shape], leaf.dtype)
+        if self.has_calls:
+            state["pc stack"] = tf.zeros([self.depth + 1, z], tf.int32)
+            state["depth"] = tf.zeros([z], tf.int32)
+            state["overflow"] = tf.zeros([z], tf.bool)
+        for v, leaves in zip(self.program.inputs, arguments, strict=True):
+            if v in self.program.registers:
+                state |= {_register(v, k): leaf for k, leaf in enumerate(leaves)}
+        return state
+
+    def results(self, state: State) -> list[Stored]:
+        """The stored leaves of each output."""
+        return [self._top(v, state) for v in self.program.outputs]
+
+    def _top(self, variable: str, state: State) -> Stored:
+        return [state[_register(variable, k)] for k in range(len(dynamic(self.typed.types[variable])))]
+
+    def changes(self, i: int) -> tuple[str, ...]:
+        """The parts of the state that block ``i`` may change."""
+        block, types, keys = self.program.blocks[i], self.typed.types, ["pc"]
+        for v in self._kept(i):
+            keys += [_register(v, k) for k in range(len(dynamic(types[v])))]
+        for v in {v for op in block.ops if isinstance(op, ir.Push) for v in op.outputs}:
+            keys += [_stack(v, k) for k in range(len(dynamic(types[v])))]
+        if isinstance(block.terminator, ir.PushJump):
+            keys += ["pc stack", "depth", "overflow"]
+        if isinstance(block.terminator, ir.Return) and self.has_calls:
+            keys += ["depth"]
+        return tuple(sorted(keys))
+
+    def _kept(self, i: int) -> list[str]:
+        """The registers that block ``i`` sets and that something reads after it."""
+        live, block = self.typed.live_end[i], self.program.blocks[i]
+        written = {v for op in block.ops for v in ir.writes(op)}
+        return [v for v in self.program.registers if v in written and v in live]
+
+    def run_block(self, i: int, state: State, shared: Sequence[tf.Tensor]) -> State:
+        """Runs block ``i`` for the lanes that wait there; returns the changed parts of the state."""
+        block, types, z = self.program.blocks[i], self.typed.types, self.size
+        active = tf.equal(state["pc"], i)
+        env: Environment = {v: self._top(v, state) for v in self.program.registers}
+        if self.safe:
+            first = tf.argmax(active, output_type=tf.int32)
+            donor = tf.where(active, tf.range(z), first)
+            env = {v: [tf.gather(leaf, donor) for leaf in leaves] for v, leaves in env.items()}
+        new: State = {}
+        parts = regions.regions(block.ops)
+        rest = list(block.ops)
+        for part in parts:
+            done = len(part.ops) if isinstance(part, regions.Region) else 1
+            rest = rest[done:]
+            match part:
+                case regions.Region():
+                    live = live_before(rest, self.typed.live_end[i], stack_reads)
+                    env |= run_region(part, env, types, [v for v in part.assigned if v in live], shared, z)
+                case ir.Push(outputs, _, inputs):
+                    (target,), (source,) = outputs, inputs
+                    for k, top in enumerate(env[target]):
+                        key = _stack(target, k)
+                        new[key] = self._save(new.get(key, state[key]), top, active, state["depth"])
+                    env[target] = coerce(types[source], types[target], env.get(source, []), shared, z)
+                case ir.Pop(variables):
+                    for v in variables:
+                        keys = [_stack(v, k) for k in range(len(dynamic(types[v])))]
+                        env[v] = [self._restored(new.get(key, state[key]), state["depth"]) for key in keys]
+        for v in self._kept(i):
+            for k, leaf in enumerate(env[v]):
+                key = _register(v, k)
+                new[key] = _masked(active, leaf, state[key])
+        return new | self._jump(block.terminator, active, env, state, i)
+
+    def _save(self, stack: tf.Tensor, top: tf.Tensor, active: tf.Tensor, depth: tf.Tensor) -> tf.Tensor:
+        row = tf.where(active, depth, self.depth)
+        return tf.tensor_scatter_nd_update(stack, tf.stack([row, tf.range(self.size)], axis=1), top)
+
+    def _restored(self, stack: tf.Tensor, depth: tf.Tensor) -> tf.Tensor:
+        return tf.gather_nd(stack, tf.stack([depth, tf.range(self.size)], axis=1))
+
+    def _jump(self, terminator: ir.Terminator, active: tf.Tensor, env: Environment, state: State, i: int) -> State:
+        """Moves the active lanes on."""
+        pc = state["pc"]
+        match terminator:
+            case ir.Jump(target):
+                return {"pc": tf.where(active, target, pc)}
+            case ir.Branch(condition, true, false):
+                (test,) = env[condition]
+                if test.dtype != tf.bool:
+                    test = tf.not_equal(test, tf.zeros([], test.dtype))
+                return {"pc": tf.where(active, tf.where(test, true, false), pc)}
+            case ir.PushJump(target, return_to):
+                depth = state["depth"]
+                full = active & (depth >= self.depth)
+                frame = tf.fill([self.size], return_to)
+                return {
+                    "pc": tf.where(full, self.halt, tf.where(active, target, pc)),
+                    "pc stack": self._save(state["pc stack"], frame, active, depth),
+                    "depth": depth + tf.cast(active & ~full, tf.int32),
+                    "overflow": state["overflow"] | full,
+                }
+            case _:
+                return self._return(active, state, i)
+
+    def _return(self, active: tf.Tensor, state: State, i: int) -> State:
+        pc = state["pc"]
+        if not self.has_calls:
+            return {"pc": tf.where(active, self.halt, pc)}
+        depth = state["depth"]
+        if not self.entry_is_called and self._in_entry(i):
+            return {"pc": tf.where(active, self.halt, pc), "depth": depth}
+        caller = tf.maximum(depth - 1, 0)
+        target = tf.where(depth > 0, self._restored(state["pc stack"], caller), self.halt)
+        return {"pc": tf.where(active, target, pc), "depth": tf.where(active, caller, depth)}
+
+    def _in_entry(self, i: int) -> bool:
+        starts = [start for start, _ in self.program.labels]
+        return len(starts) == 1 or i < starts[1]
+
+
+def _masked(active: tf.Tensor, new: tf.Tensor, old: tf.Tensor) -> tf.Tensor:
+    return tf.where(tf.reshape(active, [-1] + [1] * (new.shape.rank - 1)), new, old)

@@ -1,0 +1,263 @@
+"""The types that variables have, and how two of them join.
+
+A type is a ``tf.nest`` structure whose leaves are
+
+    Static(value)        the same Python value for every member, known when lowering
+    Shared(index, leaf)  the same tensor for every member: part ``index`` of the shared arguments
+    Weak(kind)           a Python number that differs between members; adopts the dtype that it meets
+    Tensor(dtype, shape) one tensor per member
+    Opaque(description)  any other Python object: fine within straight-line code, nowhere else
+
+Only Weak and Tensor leaves are stored per member ("dynamic" leaves).
+"""
+
+from __future__ import annotations
+
+import types as python_types
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from autobatch.values import DEFAULT_DTYPES, WIDE_DTYPES, WeakScalar, adopts, is_tensor
+
+
+@dataclass(frozen=True)
+class Tensor:
+    dtype: tf.DType
+    shape: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"{self.dtype.name}{list(self.shape)}"
+
+
+@dataclass(frozen=True)
+class Weak:
+    kind: type
+    wide: bool = False  # held in 64 bits, because the program uses 64-bit tensors
+
+    shape = ()
+
+    @property
+    def dtype(self) -> tf.DType:
+        return (WIDE_DTYPES if self.wide else DEFAULT_DTYPES)[self.kind]
+
+    def __str__(self) -> str:
+        return f"Python {self.kind.__name__}"
+
+
+@dataclass(frozen=True, eq=False)
+class Static:
+    value: Any
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Static):
+            return False
+        a, b = self.value, other.value
+        if a is b:
+            return True
+        if type(a) is not type(b) or not isinstance(a, bool | int | float | str | bytes):
+            return False
+        return repr(a) == repr(b)  # tells 0.0 from -0.0, and finds nan equal to nan
+
+    def __hash__(self) -> int:
+        return hash(type(self.value))
+
+    def __str__(self) -> str:
+        return repr(self.value)
+
+
+@dataclass(frozen=True)
+class Shared:
+    index: int
+    leaf: Tensor | Weak
+
+    def __str__(self) -> str:
+        return f"shared {self.leaf}"
+
+
+@dataclass(frozen=True)
+class Opaque:
+    description: str
+
+    def __str__(self) -> str:
+        return self.description
+
+
+Leaf = Tensor | Weak | Static | Shared | Opaque
+Type = Any  # a tf.nest structure of leaves
+
+_STATIC = (
+    bool, int, float, complex, str, bytes, type(None), tf.DType, type,
+    python_types.FunctionType, python_types.BuiltinFunctionType, python_types.ModuleType,
+)  # fmt: skip
+
+
+class JoinError(Exception):
+    """Two types have no common type; the argument says why."""
+
+
+def type_of(value: Any) -> Type:
+    """The type of a value that user code computed while it was traced."""
+    return tf.nest.map_structure(_leaf_type, value)
+
+
+def _leaf_type(value: Any) -> Leaf:
+    if isinstance(value, WeakScalar):
+        return Weak(value.kind)
+    if isinstance(value, np.float64):  # also a Python float
+        value = float(value)
+    if isinstance(value, np.ndarray | np.generic):
+        value = tf.convert_to_tensor(value)
+    if is_tensor(value):
+        if not value.shape.is_fully_defined():
+            return Opaque(f"tensor of unknown shape {value.shape}")
+        return Tensor(value.dtype.base_dtype, tuple(value.shape.as_list()))
+    if isinstance(value, _STATIC) or getattr(value, "__autobatch_static__", False):
+        return Static(value)
+    return Opaque(f"{type(value).__module__}.{type(value).__qualname__} object")
+
+
+def leaves(type_: Type) -> list[Leaf]:
+    return tf.nest.flatten(type_)
+
+
+def dynamic(type_: Type) -> list[Tensor | Weak]:
+    """The leaves that are stored per member, in ``tf.nest`` order."""
+    return [leaf for leaf in leaves(type_) if isinstance(leaf, Tensor | Weak)]
+
+
+def opaque(type_: Type) -> Opaque | None:
+    return next((leaf for leaf in leaves(type_) if isinstance(leaf, Opaque)), None)
+
+
+def describe(type_: Type) -> str:
+    if len(leaves(type_)) == 1 and not tf.nest.is_nested(type_):
+        return str(type_)
+    return str(tf.nest.map_structure(str, type_)).replace("'", "")
+
+
+def same(left: Type, right: Type) -> bool:
+    try:
+        tf.nest.assert_same_structure(left, right)
+    except (ValueError, TypeError):
+        return False
+    return leaves(left) == leaves(right)
+
+
+class Exact:
+    """A type as a dictionary key."""
+
+    def __init__(self, type_: Type):
+        self.type = type_
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Exact) and same(self.type, other.type)
+
+    def __hash__(self) -> int:
+        return hash(tuple(leaves(self.type)))
+
+
+def join(left: Type, right: Type) -> Type:
+    """The least type that covers both.  Raises JoinError if there is none."""
+    try:
+        tf.nest.assert_same_structure(left, right)
+    except (ValueError, TypeError) as error:
+        raise JoinError(f"{describe(left)} here, {describe(right)} there") from error
+    return tf.nest.map_structure(_join_leaves, left, right)
+
+
+def _join_leaves(left: Leaf, right: Leaf) -> Leaf:
+    if left == right:
+        return left
+    for leaf in (left, right):
+        if isinstance(leaf, Opaque):
+            return leaf
+    a, b = _stored(left), _stored(right)
+    if isinstance(a, Weak) and isinstance(b, Weak):
+        if a.kind == b.kind:
+            return a
+        if bool not in (a.kind, b.kind):
+            return Weak(float)
+    elif isinstance(a, Tensor) and isinstance(b, Tensor):
+        if a == b:
+            return a
+    elif isinstance(a, Tensor | Weak) and isinstance(b, Tensor | Weak):
+        weak, tensor = (a, b) if isinstance(a, Weak) else (b, a)
+        assert isinstance(weak, Weak)
+        if tensor.shape == () and adopts(weak.kind, tensor.dtype):
+            return tensor
+    raise JoinError(f"{left} here, {right} there")
+
+
+def _stored(leaf: Leaf) -> Leaf:
+    """The dynamic leaf that can hold this one, if there is one."""
+    if isinstance(leaf, Shared):
+        return leaf.leaf
+    if isinstance(leaf, Static) and type(leaf.value) in DEFAULT_DTYPES:
+        return Weak(type(leaf.value))
+    return leaf
+
+
+def weakened(type_: Type) -> Type:
+    """The type with known numbers forgotten: Static(3) becomes Weak(int)."""
+    return tf.nest.map_structure(lambda leaf: _stored(leaf) if isinstance(leaf, Static) else leaf, type_)
+
+
+def widened(type_: Type) -> Type:
+    """The type with its Python numbers held in 64 bits."""
+    return tf.nest.map_structure(lambda leaf: Weak(leaf.kind, True) if isinstance(leaf, Weak) else leaf, type_)
+
+
+# --- between a user's value and its stored leaves ------------------------------------------------
+
+
+def value_from(type_: Type, stored: Sequence[tf.Tensor], shared: Sequence[tf.Tensor]) -> Any:
+    """The value that user code sees, from one member's stored leaves."""
+    remaining: Iterator[tf.Tensor] = iter(stored)
+
+    def build(leaf: Leaf) -> Any:
+        match leaf:
+            case Static(value):
+                return value
+            case Shared(index, Weak(kind)):
+                return WeakScalar(shared[index], kind)
+            case Shared(index, _):
+                return shared[index]
+            case Weak(kind):
+                return WeakScalar(next(remaining), kind)
+            case _:
+                return next(remaining)
+
+    return tf.nest.map_structure(build, type_)
+
+
+def stored_from(type_: Type, value: Any) -> list[tf.Tensor]:
+    """One member's stored leaves of ``type_``, from a value of that type or of one that joins into it."""
+    tf.nest.assert_same_structure(type_, value)
+    pairs = zip(leaves(type_), tf.nest.flatten(value), strict=True)
+    return [to_dtype(part, leaf.dtype) for leaf, part in pairs if isinstance(leaf, Tensor | Weak)]
+
+
+def to_dtype(value: Any, dtype: tf.DType) -> tf.Tensor:
+    if isinstance(value, WeakScalar):
+        value = value.tensor
+    if is_tensor(value):
+        return tf.cast(value, dtype)
+    return tf.convert_to_tensor(value, dtype)
+
+
+def coerce(source: Type, target: Type, stored: Sequence[tf.Tensor], shared: Sequence[tf.Tensor], size: int) -> list[tf.Tensor]:
+    """A whole batch's stored leaves of type ``source``, as leaves of type ``target``."""
+    remaining = iter(stored)
+    result = []
+    for have, want in zip(leaves(source), leaves(target), strict=True):
+        part = next(remaining) if isinstance(have, Tensor | Weak) else None
+        if isinstance(want, Tensor | Weak):
+            if part is None:
+                member = shared[have.index] if isinstance(have, Shared) else have.value  # type: ignore[union-attr]
+                part = tf.broadcast_to(to_dtype(member, want.dtype), (size, *want.shape))
+            result.append(tf.cast(part, want.dtype))
+    return result

@@ -1,0 +1,147 @@
+"""Per-member Python numbers: a tensor underneath, a Python ``int``, ``float`` or ``bool`` in behaviour.
+
+A literal such as ``total = 0`` may come to differ between members, and then lives in a tensor.  It must
+still adopt the dtype that it meets, as a literal does; ``WeakScalar`` is that.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+from autobatch import errors
+
+DEFAULT_DTYPES = {bool: tf.bool, int: tf.int32, float: tf.float32}
+WIDE_DTYPES = {bool: tf.bool, int: tf.int64, float: tf.float64}
+
+
+def adopts(kind: type, dtype: tf.DType) -> bool:
+    """Whether a Python number of this kind may take this dtype (as in TensorFlow, but ``bool`` only bool)."""
+    if kind is bool:
+        return dtype == tf.bool
+    if kind is int:
+        return dtype != tf.bool and (dtype.is_integer or dtype.is_floating or dtype.is_complex)
+    return dtype.is_floating or dtype.is_complex
+
+
+def is_tensor(value: Any) -> bool:
+    return isinstance(value, tf.Tensor | tf.Variable)
+
+
+class WeakScalar:
+    """A number that Python would hold as ``kind``, held as a scalar tensor."""
+
+    __slots__ = ("kind", "tensor")
+
+    def __init__(self, tensor: tf.Tensor, kind: type):
+        self.tensor, self.kind = tensor, kind
+
+    def astype(self, dtype: tf.DType) -> tf.Tensor:
+        if not adopts(self.kind, dtype):
+            raise TypeError(f"a Python {self.kind.__name__} cannot become {dtype.name}")
+        return tf.cast(self.tensor, dtype)
+
+    def _no_python_value(self, *_: Any) -> Any:
+        raise errors.TypeMismatchError(
+            f"This needs one Python {self.kind.__name__}, but the value differs between members.",
+            help="use a TensorFlow function (tf.sqrt for math.sqrt), or ab.autobatch the function that branches on it.",
+        )
+
+    __bool__ = __int__ = __float__ = __index__ = __round__ = __trunc__ = __floor__ = __ceil__ = _no_python_value
+    __hash__ = _no_python_value  # type: ignore[assignment]
+
+    def __neg__(self):
+        value = number(self)
+        return WeakScalar(-value.tensor, value.kind)
+
+    def __pos__(self):
+        return number(self)
+
+    def __abs__(self):
+        value = number(self)
+        return WeakScalar(tf.abs(value.tensor), value.kind)
+
+    def __invert__(self):
+        return -number(self) - 1
+
+    def __repr__(self) -> str:
+        return f"WeakScalar({self.kind.__name__}, {self.tensor!r})"
+
+
+def number(value: WeakScalar) -> WeakScalar:
+    """``value`` with bool turned into int, as Python's arithmetic does."""
+    if value.kind is bool:
+        return WeakScalar(tf.cast(value.tensor, tf.int32), int)
+    return value
+
+
+def _meet(left: Any, right: Any) -> tuple[tf.Tensor, tf.Tensor, type]:
+    """Two Python numbers (at least one a WeakScalar) as tensors of one dtype, and their common kind."""
+    kinds = {v.kind if isinstance(v, WeakScalar) else type(v) for v in (left, right)}
+    kind = float if float in kinds else int if int in kinds else bool
+    wide = any(v.tensor.dtype.size == 8 for v in (left, right) if isinstance(v, WeakScalar))
+    dtype = (WIDE_DTYPES if wide else DEFAULT_DTYPES)[kind]
+    a, b = (tf.cast(v.tensor, dtype) if isinstance(v, WeakScalar) else tf.constant(v, dtype) for v in (left, right))
+    return a, b, kind
+
+
+def _is_python_number(value: Any) -> bool:
+    return isinstance(value, bool | int | float)
+
+
+def _adopted(weak: WeakScalar, dtype: tf.DType) -> tf.Tensor:
+    if not adopts(weak.kind, dtype):
+        raise TypeError(f"a Python {weak.kind.__name__} meets a tensor of {dtype.name}; use tf.cast")
+    return weak.astype(dtype)
+
+
+def _combine(python: Callable, result: type | None, left: Any, right: Any) -> Any:
+    """``python(left, right)`` where at least one is a WeakScalar; ``result``: its kind, None for the operands'."""
+    for weak, other in ((left, right), (right, left)):
+        if isinstance(weak, WeakScalar) and not isinstance(other, WeakScalar | bool | int | float):
+            try:
+                other = tf.convert_to_tensor(other)
+            except (TypeError, ValueError):
+                return NotImplemented
+            adopted = _adopted(weak, other.dtype)
+            return python(adopted, other) if weak is left else python(other, adopted)
+    a, b, kind = _meet(left, right)
+    if kind is bool and result is None and python not in _LOGICAL:
+        a, b, kind = tf.cast(a, tf.int32), tf.cast(b, tf.int32), int
+    if python is operator.pow and kind is int and not (isinstance(right, int) and right >= 0):
+        raise errors.TypeMismatchError(
+            "An int to a power that differs between members may be an int or a float.",
+            help="make the base a float, or use tf.pow on tensors.",
+        )
+    if python is operator.truediv and kind is not float:
+        floats = (WIDE_DTYPES if a.dtype.size == 8 else DEFAULT_DTYPES)[float]
+        a, b = tf.cast(a, floats), tf.cast(b, floats)
+    return WeakScalar(python(a, b), result or kind)
+
+
+_LOGICAL = (operator.and_, operator.or_, operator.xor)
+_RESULT_KINDS = dict.fromkeys(("add", "sub", "mul", "floordiv", "mod", "pow", "and_", "or_", "xor"))
+_RESULT_KINDS |= {"truediv": float} | dict.fromkeys(("lt", "le", "gt", "ge", "eq", "ne"), bool)
+
+
+def _install_operators() -> None:
+    for name, result in _RESULT_KINDS.items():
+        python = getattr(operator, name)
+        method = name.rstrip("_")
+        setattr(WeakScalar, f"__{method}__", lambda x, y, f=python, k=result: _combine(f, k, x, y))
+        if result is not bool:
+            setattr(WeakScalar, f"__r{method}__", lambda x, y, f=python, k=result: _combine(f, k, y, x))
+
+
+_install_operators()
+
+
+def _to_tensor(value: WeakScalar, dtype: tf.DType | None = None, name: str | None = None, as_ref: bool = False):
+    del name, as_ref
+    return value.astype(dtype or DEFAULT_DTYPES[value.kind])
+
+
+tf.register_tensor_conversion_function(WeakScalar, _to_tensor)
