@@ -20,7 +20,7 @@ from autobatch.passes.flow import reachable, reaching
 from autobatch.passes.simplify import decide_branches, simplify
 from autobatch.types import (
     Exact, JoinError, Shared, Static, Tensor, Type, Weak, describe, dynamic, join, opaque, same, type_of, value_from,
-    weakened, widened,
+    widened,
 )  # fmt: skip
 
 Variable = tuple[str, str]  # function name, variable name
@@ -73,6 +73,7 @@ class _Inference:
         self.pending: dict[tuple[str, int], None] = {(program.entry.name, 0): None}
         self.visited: set[tuple[str, int]] = set()
         self.readers: dict[Variable, set[tuple[str, int]]] = {}
+        self.failures: dict[tuple[str, int], Exception] = {}
         self.cache: dict[tuple, dict[str, Type]] = {}
         self.escaping = {f.name: _read_elsewhere(f) for f in program.functions}
 
@@ -80,7 +81,10 @@ class _Inference:
         while self.pending:
             at = next(iter(self.pending))
             del self.pending[at]
+            self.failures.pop(at, None)
             self.walk(*at)
+        for error in self.failures.values():
+            raise error
 
     def record(self, variable: Variable, type_: Type, location: ir.Location) -> None:
         """Joins a type into a variable's, and has its readers walked again if that changed it."""
@@ -192,7 +196,13 @@ class _Inference:
         for v in region.inputs:
             self.check_crossing(name, v, next(op.location for op in region.ops if v in op.inputs))
         inputs = {v: self.types[name, v] for v in region.inputs}
-        for v, type_ in self.traced(name, region, inputs).items():
+        try:
+            found = self.traced(name, region, inputs)
+        except Exception as error:
+            # It may be due to a type that is not final (a literal that will join with a tensor).
+            self.failures[name, i] = error
+            return False
+        for v, type_ in found.items():
             location = next(op.location for op in reversed(region.ops) if v in op.outputs)
             self.record((name, v), type_, location)
         return True
@@ -213,17 +223,7 @@ class _Inference:
         wanted = tuple(v for v in region.assigned if v in self.escaping[name])
         key = (name, region.ops, tuple((v, Exact(t)) for v, t in inputs.items()))
         if key not in self.cache:
-            try:
-                self.cache[key] = self.trace(region, inputs, wanted)
-            except Exception:
-                # A number known so far may be one that this line never meets (1 / i with i = 0).
-                weak = {v: weakened(t) for v, t in inputs.items()}
-                if all(same(weak[v], t) for v, t in inputs.items()):
-                    raise
-                try:
-                    self.cache[key] = self.trace(region, weak, wanted)
-                except Exception:
-                    self.cache[key] = self.trace(region, inputs, wanted)
+            self.cache[key] = self.trace(region, inputs, wanted)
         return self.cache[key]
 
     def trace(self, region: regions.Region, inputs: dict[str, Type], wanted: Sequence[str]) -> dict[str, Type]:

@@ -73,12 +73,19 @@ def ifexp(condition: Any, yes: Callable[[], Any], no: Callable[[], Any]) -> Any:
     if not _per_member(condition):
         return yes() if known else no()
     left, right = yes(), no()
+    if tf.nest.is_nested(left):
+        tf.nest.assert_same_structure(left, right)
+        return tf.nest.map_structure(lambda a, b: _choice(known, a, b), left, right)
+    return _choice(known, left, right)
+
+
+def _choice(condition: tf.Tensor, left: Any, right: Any) -> Any:
     if left is right:
         return left
     left, right = _unified(left, right)
     if isinstance(left, WeakScalar):
-        return WeakScalar(tf.where(known, left.tensor, right.tensor), left.kind)
-    return tf.where(known, left, right)
+        return WeakScalar(tf.where(condition, left.tensor, right.tensor), left.kind)
+    return tf.where(condition, left, right)
 
 
 def and_(left: Any, right: Callable[[], Any]) -> Any:
@@ -89,6 +96,16 @@ def and_(left: Any, right: Callable[[], Any]) -> Any:
 def or_(left: Any, right: Callable[[], Any]) -> Any:
     """``left or right()``"""
     return ifexp(left, lambda: left, right)
+
+
+def both(left: Any, right: Callable[[], Any]) -> Any:
+    """``bool(left and right())``"""
+    return ifexp(left, lambda: truth(right()), lambda: False)
+
+
+def either(left: Any, right: Callable[[], Any]) -> Any:
+    """``bool(left or right())``"""
+    return ifexp(left, lambda: True, lambda: truth(right()))
 
 
 def in_range(i: Any, stop: Any, step: Any) -> Any:
@@ -105,6 +122,13 @@ def in_range(i: Any, stop: Any, step: Any) -> Any:
 
 
 slice_ = slice
+
+
+def unpack(value: Any, count: int) -> Any:
+    """``value``, ready to be unpacked into ``count`` targets: a tensor's rows, which TensorFlow does not iterate."""
+    if isinstance(value, tf.Tensor) and value.shape.rank and value.shape[0] == count:
+        return tf.unstack(value)
+    return value
 
 
 def _has_member_index(index: Any) -> bool:

@@ -201,11 +201,6 @@ def _stored(leaf: Leaf) -> Leaf:
     return leaf
 
 
-def weakened(type_: Type) -> Type:
-    """The type with known numbers forgotten: Static(3) becomes Weak(int)."""
-    return tf.nest.map_structure(lambda leaf: _stored(leaf) if isinstance(leaf, Static) else leaf, type_)
-
-
 def widened(type_: Type) -> Type:
     """The type with its Python numbers held in 64 bits."""
     return tf.nest.map_structure(lambda leaf: Weak(leaf.kind, True) if isinstance(leaf, Weak) else leaf, type_)

@@ -23,7 +23,7 @@ from autobatch import errors
 from autobatch.frontend import fence, item_assignment
 from autobatch.frontend.source import Source, evaluate, unparse
 from autobatch.frontend.syntax import (
-    Namer, Statements, assign, assigned_names, bound_names, constant, index_value, load, names,
+    Namer, Statements, assign, assigned_names, bound_names, constant, index_value, load, names, store,
     support, thunk,
 )  # fmt: skip
 from autobatch.operators import BUILTINS
@@ -83,6 +83,8 @@ def _is_cheap(node: gast.AST) -> bool:
             return isinstance(node.op, _TOTAL_OPERATORS) and _is_cheap(node.left) and _is_cheap(node.right)
         case gast.UnaryOp():
             return _is_cheap(node.operand)
+        case gast.Attribute():
+            return _is_cheap(node.value)
         case gast.Compare():
             return all(isinstance(op, _TOTAL_COMPARISONS) for op in node.ops) and all(
                 _is_cheap(part) for part in (node.left, *node.comparators)
@@ -166,7 +168,26 @@ class _Desugarer:
         if len(node.targets) > 1:
             value = self.named(value, "value")
         for target in node.targets:
-            self.emit(gast.Assign(targets=[target], value=value, type_comment=None), node)
+            self.unpack(target, value, node)
+
+    def unpack(self, target: gast.AST, value: gast.AST, at: gast.AST) -> None:
+        """Assigns to one target; nested targets are unpacked one level at a time, for any may be a tensor's rows."""
+        if not isinstance(target, gast.Tuple | gast.List) or any(isinstance(e, gast.Starred) for e in target.elts):
+            self.emit(gast.Assign(targets=[target], value=value, type_comment=None), at)
+            return
+        flat, nested = [], []
+        for element in target.elts:
+            if isinstance(element, gast.Tuple | gast.List):
+                name = self.fresh("part")
+                nested.append((element, name))
+                element = store(name, element)
+            flat.append(element)
+        if not (isinstance(value, gast.Tuple) and len(value.elts) == len(flat)):
+            value = support("unpack", [value, constant(len(flat), at)], at)
+        left = gast.copy_location(gast.Tuple(elts=flat, ctx=gast.Store()), target)
+        self.emit(gast.Assign(targets=[left], value=value, type_comment=None), at)
+        for element, name in nested:
+            self.unpack(element, load(name, at), at)
 
     def merge_last(self) -> None:
         """``t = F(x); y = t`` becomes ``y = F(x)`` where t is our own temporary."""
@@ -263,7 +284,11 @@ class _Desugarer:
 
     def condition(self, node: gast.AST) -> gast.AST:
         """The test of an if or while, as a name."""
-        return self.named(self.expression(node), "cond")
+        return self.named(self.truth(node), "cond")
+
+    def truth(self, node: gast.AST) -> gast.AST:
+        """An expression of which only the truth matters."""
+        return self.bool_op(node, wants_value=False) if isinstance(node, gast.BoolOp) else self.expression(node)
 
     def named(self, node: gast.AST, hint: str) -> gast.AST:
         """The value under a name (or as the constant that it is)."""
@@ -297,7 +322,7 @@ class _Desugarer:
 
     def on_UnaryOp(self, node: gast.UnaryOp) -> gast.AST:
         if isinstance(node.op, gast.Not):
-            return support("not_", [self.expression(node.operand)], node)
+            return support("not_", [self.truth(node.operand)], node)
         return self.children(node)
 
     def on_Subscript(self, node: gast.Subscript) -> gast.AST:
@@ -306,27 +331,37 @@ class _Desugarer:
         return support("getitem", [self.expression(node.value), self.expression(index_value(node.slice))], node)
 
     def on_BoolOp(self, node: gast.BoolOp) -> gast.AST:
+        return self.bool_op(node, wants_value=True)
+
+    def bool_op(self, node: gast.BoolOp, wants_value: bool) -> gast.AST:
         first, *rest = node.values
-        name = "and_" if isinstance(node.op, gast.And) else "or_"
+        conjunction = isinstance(node.op, gast.And)
+        operand = self.expression if wants_value else self.truth
         if all(_is_cheap(value) for value in rest):
-            result = self.expression(first)
+            name = ("and_" if conjunction else "or_") if wants_value else ("both" if conjunction else "either")
+            result = operand(first)
             for value in rest:
-                result = support(name, [result, thunk(self.expression(value))], node)
+                result = support(name, [result, thunk(operand(value))], node)
             return result
-        result = self.temporary(self.expression(first), "cond")
-        self.rest_of(result.id, name, rest, node)
+
+        def evaluated(value: gast.AST) -> gast.AST:
+            known = wants_value or isinstance(value, gast.Compare | gast.BoolOp)
+            return operand(value) if known else support("truth", [operand(value)], value)
+
+        result = self.temporary(evaluated(first), "cond")
+        self.rest_of(result.id, conjunction, rest, evaluated, node)
         return load(result.id, node)
 
-    def rest_of(self, result: str, name: str, rest: list[gast.AST], at: gast.AST) -> None:
+    def rest_of(self, result: str, conjunction: bool, rest: list[gast.AST], evaluated: Callable, at: gast.AST) -> None:
         """Evaluates the operands after the first, as far as short-circuiting lets it."""
         if not rest:
             return
         outer, self.out = self.out, []
-        self.out.append(assign(result, self.expression(rest[0]), rest[0]))
-        self.rest_of(result, name, rest[1:], at)
+        self.out.append(assign(result, evaluated(rest[0]), rest[0]))
+        self.rest_of(result, conjunction, rest[1:], evaluated, at)
         body, self.out = self.out, outer
         test: gast.AST = load(result, at)
-        if name == "or_":
+        if not conjunction:
             test = gast.copy_location(gast.UnaryOp(op=gast.Not(), operand=test), at)
         self.emit(gast.If(test=test, body=body, orelse=[]), at)
 

@@ -50,9 +50,9 @@ def lower_to_stack(typed: TypedProgram) -> TypedStackProgram:
         recursive = frozenset(callee for callee in frames if name in reach[callee])
         blocks += _lower_function(frame, frames, offsets, recursive, types)
     entry = frames[program.entry.name]
-    blocks = [cancel_pop_push(block) for block in blocks]
     owners = [frame for name, frame in frames.items() for _ in range(sizes[name])]
     entries = {offsets[name]: frame for name, frame in frames.items()}
+    blocks = [cancel_pop_push(block, _passed(block, entries)) for block in blocks]
     live_in, live_end = stack_liveness(blocks, owners, entries)
     carried = set(entry.outputs).union(*live_in)
     stack_program = ir.StackProgram(
@@ -176,18 +176,24 @@ def _leave(callee: _Frame, call: ir.Call, saved: tuple[str, ...]) -> list[ir.Op]
     return [*ops, ir.Pop(saved, call.location)] if saved else ops
 
 
-def cancel_pop_push(block: ir.Block) -> ir.Block:
+def _passed(block: ir.Block, entries: Mapping[int, _Frame]) -> frozenset[str]:
+    """The variables whose tops a call at the end of the block hands over."""
+    end = block.terminator
+    return frozenset(entries[end.target].inputs) if isinstance(end, ir.PushJump) else frozenset()
+
+
+def cancel_pop_push(block: ir.Block, passed: frozenset[str]) -> ir.Block:
     """The paper's fifth optimisation: a value that is restored only to be saved again stays where it is.
 
     ``pop v`` ... ``push v = f(x)`` with v untouched between them becomes ``update v = f(x)``, and nothing at all if
-    f is the copy of v.
+    f is the copy of v and neither the block nor the call that it ends in (which gets ``passed``) reads v.
     """
     ops = list(block.ops)
     for k, pop in enumerate(ops):
         if not isinstance(pop, ir.Pop):
             continue
         for v in pop.variables:
-            at = _push_without_touch(ops, k, v)
+            at = _push_without_touch(ops, k, v, passed)
             if at is None:
                 continue
             push, now = ops[at], ops[k]
@@ -198,11 +204,16 @@ def cancel_pop_push(block: ir.Block) -> ir.Block:
     return replace(block, ops=tuple(op for op in ops if not (isinstance(op, ir.Pop) and not op.variables)))
 
 
-def _push_without_touch(ops: Sequence[ir.Op], start: int, variable: str) -> int | None:
+def _push_without_touch(ops: Sequence[ir.Op], start: int, variable: str, passed: frozenset[str]) -> int | None:
+    """Where the variable is pushed next, if nothing needs the restored top."""
     for k in range(start + 1, len(ops)):
         op = ops[k]
         if isinstance(op, ir.Push) and op.outputs == (variable,):
-            return k if op.inputs == op.outputs or variable not in op.inputs else None
+            if op.inputs != op.outputs:
+                return k if variable not in op.inputs else None
+            later = [v for after in ops[k + 1 :] for v in ir.reads(after)]
+            overwritten = any(variable in ir.writes(after) for after in ops[k + 1 :])
+            return None if variable in later or (variable in passed and not overwritten) else k
         if variable in ir.reads(op) or variable in ir.writes(op):
             return None
     return None

@@ -47,7 +47,8 @@ def run_region(
         values[regions.CROSSED] = frozenset(region.inputs)
         with tf.name_scope("region"):
             _execute_named(region.ops, values)
-        return {v: stored_from(types[v], values[v]) for v in wanted}
+        # vectorized_map mishandles results that are outer tensors themselves.
+        return {v: [tf.identity(leaf) for leaf in stored_from(types[v], values[v])] for v in wanted}
 
     stored_inputs = {v: env[v] for v in region.inputs if env.get(v)}
     if not any(dynamic(types[v]) for v in wanted):
