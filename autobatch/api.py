@@ -16,6 +16,7 @@ from autobatch.arguments import Arguments, Axes
 from autobatch.frontend.desugar import Callee
 from autobatch.frontend.lower import Frontend, lower, static_key
 from autobatch.inference import TypedProgram, infer
+from autobatch.passes.block_order import costly_last
 from autobatch.passes.simplify import simplify
 from autobatch.passes.stack_lowering import TypedStackProgram, lower_to_stack
 from autobatch.passes.webs import split_webs
@@ -231,7 +232,7 @@ class _Program:
 
     @functools.cached_property
     def stack(self) -> TypedStackProgram:
-        return lower_to_stack(self.typed)
+        return costly_last(lower_to_stack(self.typed))
 
     @property
     def result_type(self) -> Any:

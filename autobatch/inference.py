@@ -227,13 +227,8 @@ class _Inference:
         return self.cache[key]
 
     def trace(self, region: regions.Region, inputs: dict[str, Type], wanted: Sequence[str]) -> dict[str, Type]:
-        batch = _BATCH if region.batched else ()
         with tf.__internal__.FuncGraph("autobatch_types").as_default() as graph:
-            shared = [tf.compat.v1.placeholder(leaf.dtype, leaf.shape) for leaf in self.shared]
-            env: dict[str, Any] = {}
-            for v, type_ in inputs.items():
-                stored = [tf.compat.v1.placeholder(leaf.dtype, (*batch, *leaf.shape)) for leaf in dynamic(type_)]
-                env[v] = value_from(type_, stored, shared)
+            env = symbolic(region, inputs, self.shared)
             if region.batched:
                 return {v: t for v, t in _batched_types(region.ops[0], env).items() if v in wanted}
             env[regions.CROSSED] = frozenset(inputs)
@@ -253,6 +248,17 @@ class _Inference:
                         [(self.origin[function.name, v], "")],
                         "return tensors of static shape, or a structure of them.",
                     )
+
+
+def symbolic(region: regions.Region, inputs: Mapping[str, Type], shared: Sequence[Tensor | Weak]) -> dict[str, Any]:
+    """Placeholders of the current graph for a region's inputs."""
+    batch = _BATCH if region.batched else ()
+    parts = [tf.compat.v1.placeholder(leaf.dtype, leaf.shape) for leaf in shared]
+    env: dict[str, Any] = {}
+    for v, type_ in inputs.items():
+        stored = [tf.compat.v1.placeholder(leaf.dtype, (*batch, *leaf.shape)) for leaf in dynamic(type_)]
+        env[v] = value_from(type_, stored, parts)
+    return env
 
 
 _BATCH = (7,)  # the batch size that stands for any while a batched primitive is typed

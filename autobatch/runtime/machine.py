@@ -41,8 +41,8 @@ def _stack(variable: str, leaf: int) -> str:
 class Machine:
     """A typed stack program for ``size`` lanes and at most ``depth`` saved frames.
 
-    ``safe``: idle lanes compute on a copy of an active lane's data, because outside XLA their stale data
-    could raise (an integer division by zero).
+    ``safe``: idle lanes compute on a copy of an active lane's data, because outside XLA other data could raise (an
+    integer division by zero).
     """
 
     typed: TypedStackProgram
@@ -61,11 +61,6 @@ class Machine:
     @cached_property
     def has_calls(self) -> bool:
         return any(isinstance(b.terminator, ir.PushJump) for b in self.program.blocks)
-
-    @cached_property
-    def entry_is_called(self) -> bool:
-        """Whether a return from the entry function may go elsewhere than to the end."""
-        return any(isinstance(b.terminator, ir.PushJump) and b.terminator.target == 0 for b in self.program.blocks)
 
     def initial(self, arguments: Sequence[Stored]) -> State:
         """The state before the first block; ``arguments`` are the stored leaves of each input."""
@@ -116,11 +111,7 @@ class Machine:
         """Runs block ``i`` for the lanes that wait there; returns the changed parts of the state."""
         block, types, z = self.program.blocks[i], self.typed.types, self.size
         active = tf.equal(state["pc"], i)
-        env: Environment = {v: self._top(v, state) for v in self.program.registers}
-        if self.safe:
-            first = tf.argmax(active, output_type=tf.int32)
-            donor = tf.where(active, tf.range(z), first)
-            env = {v: [tf.gather(leaf, donor) for leaf in leaves] for v, leaves in env.items()}
+        env = self._inputs(i, state, active)
         new: State = {}
         parts = regions.regions(block.ops)
         rest = list(block.ops)
@@ -140,12 +131,34 @@ class Machine:
                 case ir.Pop(variables):
                     for v in variables:
                         keys = [_stack(v, k) for k in range(len(dynamic(types[v])))]
-                        env[v] = [self._restored(new.get(key, state[key]), state["depth"]) for key in keys]
+                        # An idle lane's depth is not used: it would let XLA hoist the load, as above.
+                        depth = tf.where(active, state["depth"], 0)
+                        env[v] = [self._restored(new.get(key, state[key]), depth) for key in keys]
         for v in self._kept(i):
             for k, leaf in enumerate(env[v]):
                 key = _register(v, k)
                 new[key] = _masked(active, leaf, state[key])
-        return new | self._jump(block.terminator, active, env, state, i)
+        return new | self._jump(block.terminator, active, env, state)
+
+    def _inputs(self, i: int, state: State, active: tf.Tensor) -> Environment:
+        """The tops that block ``i`` reads, with harmless data in idle lanes.
+
+        Under XLA that is zero, and for a reason of its own: it makes all that the block computes depend on the
+        program counter.  XLA would else see that the guard's loop does not change these inputs, and move the
+        block's work out of the guard, where it runs whether or not the block is chosen.
+        """
+        block, kept = self.program.blocks[i], self.changes(i)
+        end = block.terminator
+        after = frozenset({end.condition} if isinstance(end, ir.Branch) else ())
+        read = [v for v in self.program.registers if v in live_before(block.ops, after, stack_reads)]
+        env = {v: self._top(v, state) for v in read}
+        if self.safe:
+            donor = tf.where(active, tf.range(self.size), tf.argmax(active, output_type=tf.int32))
+            return {v: [tf.gather(leaf, donor) for leaf in leaves] for v, leaves in env.items()}
+        for v, leaves in env.items():
+            if leaves and _register(v, 0) not in kept:
+                env[v] = [_masked(active, leaf, tf.zeros([], leaf.dtype)) for leaf in leaves]
+        return env
 
     def _save(self, stack: tf.Tensor, top: tf.Tensor, active: tf.Tensor, depth: tf.Tensor) -> tf.Tensor:
         row = tf.where(active, depth, self.depth)
@@ -154,7 +167,7 @@ class Machine:
     def _restored(self, stack: tf.Tensor, depth: tf.Tensor) -> tf.Tensor:
         return tf.gather_nd(stack, tf.stack([depth, tf.range(self.size)], axis=1))
 
-    def _jump(self, terminator: ir.Terminator, active: tf.Tensor, env: Environment, state: State, i: int) -> State:
+    def _jump(self, terminator: ir.Terminator, active: tf.Tensor, env: Environment, state: State) -> State:
         """Moves the active lanes on."""
         pc = state["pc"]
         match terminator:
@@ -176,23 +189,19 @@ class Machine:
                     "overflow": state["overflow"] | full,
                 }
             case _:
-                return self._return(active, state, i)
+                return self._return(active, state)
 
-    def _return(self, active: tf.Tensor, state: State, i: int) -> State:
+    def _return(self, active: tf.Tensor, state: State) -> State:
         pc = state["pc"]
         if not self.has_calls:
             return {"pc": tf.where(active, self.halt, pc)}
         depth = state["depth"]
-        if not self.entry_is_called and self._in_entry(i):
-            return {"pc": tf.where(active, self.halt, pc), "depth": depth}
         caller = tf.maximum(depth - 1, 0)
         target = tf.where(depth > 0, self._restored(state["pc stack"], caller), self.halt)
         return {"pc": tf.where(active, target, pc), "depth": tf.where(active, caller, depth)}
 
-    def _in_entry(self, i: int) -> bool:
-        starts = [start for start, _ in self.program.labels]
-        return len(starts) == 1 or i < starts[1]
-
 
 def _masked(active: tf.Tensor, new: tf.Tensor, old: tf.Tensor) -> tf.Tensor:
-    return tf.where(tf.reshape(active, [-1] + [1] * (new.shape.rank - 1)), new, old)
+    if new.shape.rank > 1:
+        active = tf.reshape(active, [-1] + [1] * (new.shape.rank - 1))
+    return tf.where(active, new, old)
