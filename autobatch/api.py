@@ -24,7 +24,7 @@ from autobatch.runtime import dispatch as dispatching
 from autobatch.runtime import unbatched
 from autobatch.runtime.local_static import LocalStatic
 from autobatch.runtime.program_counter import ProgramCounter
-from autobatch.types import Exact, describe
+from autobatch.types import Exact, coerce, describe
 
 Backend = Literal["program_counter", "local_static", "unbatched"]
 Stage = Literal["source", "ir", "stack", "stablehlo"]
@@ -174,8 +174,7 @@ class Autobatched:
                 if name in names:
                     member[name] = arguments.member(type_, [leaf[z] for leaf in stored], taken.shared)
             results.append(unbatched.call(self._python, **member))
-        wide = any(leaf.dtype.size == 8 for stored in taken.stored for leaf in stored)
-        return unbatched.stack(results, wide)
+        return unbatched.stack(results, taken.wide)
 
 
 class BatchedPrimitive:
@@ -249,13 +248,21 @@ class _Program:
             self.executables[key] = made
         return self.executables[key]
 
+    def arguments(self, taken: Arguments) -> list[list[tf.Tensor]]:
+        """The arguments' stored leaves, as the program's variables hold them."""
+        entry = self.typed.program.entry
+        return [
+            coerce(have, self.typed.types[entry.name, v], stored, taken.shared, taken.size)
+            for v, have, stored in zip(entry.inputs, taken.types, taken.stored, strict=True)
+        ]
+
     def run(self, taken: Arguments, options: Options) -> Any:
         try:
-            (stored,) = self.executable(taken.size, options)(taken.stored, taken.shared)
+            (stored,) = self.executable(taken.size, options)(self.arguments(taken), taken.shared)
         except tf.errors.OpError as error:
             text = error.message.splitlines()[0]
             raise errors.ExecutionError(f"TensorFlow failed while running `{self.typed.program.entry.name}`: {text}") from error
-        return arguments.put_together(self.result_type, stored, taken.shared, taken.size)
+        return arguments.put_together(self.result_type, stored, taken)
 
 
 class Lowered:
@@ -293,7 +300,7 @@ class Lowered:
                 options = dataclasses.replace(self._options, backend="program_counter", jit_compile=True)
                 machine = self._program.executable(self._taken.size, options)
                 assert isinstance(machine, ProgramCounter)
-                return machine.compiler_ir(self._taken.stored, self._taken.shared, "stablehlo")
+                return machine.compiler_ir(self._program.arguments(self._taken), self._taken.shared, "stablehlo")
         raise ValueError(f"stage must be 'source', 'ir', 'stack' or 'stablehlo', not {stage!r}")
 
     def to_dot(self) -> str:

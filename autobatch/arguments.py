@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,8 +12,8 @@ import numpy as np
 import tensorflow as tf
 
 from autobatch import errors
-from autobatch.types import Opaque, Shared, Static, Tensor, Type, Weak, leaves, to_dtype, type_of, value_from
-from autobatch.values import DEFAULT_DTYPES, WeakScalar
+from autobatch.types import Opaque, Shared, Static, Tensor, Type, Weak, leaves, type_of, value_from
+from autobatch.values import DEFAULT_DTYPES, WIDE_DTYPES, WeakScalar
 
 Axes = int | None | Sequence[int | None]
 
@@ -31,6 +32,11 @@ class Arguments:
     shared: list[tf.Tensor]
     shared_types: list[Tensor | Weak]
     size: int
+
+    @property
+    def wide(self) -> bool:
+        """Whether the results that are Python numbers come as 64-bit tensors: if any argument does."""
+        return any(leaf.dtype.size == 8 for leaf in (*itertools.chain(*self.stored), *self.shared))
 
 
 def take_apart(
@@ -131,18 +137,23 @@ def member(type_: Type, stored: Sequence[tf.Tensor], shared: Sequence[tf.Tensor]
     return tf.nest.map_structure(lambda leaf: leaf.tensor.numpy().item() if isinstance(leaf, WeakScalar) else leaf, value)
 
 
-def put_together(type_: Type, stored: Sequence[tf.Tensor], shared: Sequence[tf.Tensor], size: int) -> Any:
+def put_together(type_: Type, stored: Sequence[tf.Tensor], taken: Arguments) -> Any:
     """A batched result from its stored leaves; what is the same for all members is repeated."""
     remaining = iter(stored)
+    number_types = WIDE_DTYPES if taken.wide else DEFAULT_DTYPES
 
     def build(leaf: Any) -> Any:
         match leaf:
+            case Shared(index, Weak(kind)):
+                return tf.broadcast_to(tf.cast(taken.shared[index], number_types[kind]), (taken.size,))
             case Shared(index, inner):
-                return tf.broadcast_to(shared[index], (size, *inner.shape))
-            case Static(value) if type(value) in DEFAULT_DTYPES:
-                return tf.broadcast_to(to_dtype(value, DEFAULT_DTYPES[type(value)]), (size,))
+                return tf.broadcast_to(taken.shared[index], (taken.size, *inner.shape))
+            case Static(value) if type(value) in number_types:
+                return tf.fill([taken.size], tf.constant(value, number_types[type(value)]))
             case Static(value):
                 return value
+            case Weak(kind):
+                return tf.cast(next(remaining), number_types[kind])
             case _:
                 return next(remaining)
 
