@@ -13,7 +13,7 @@ import tensorflow as tf
 
 from autobatch import arguments, context, dot, errors, ir
 from autobatch.arguments import Arguments, Axes
-from autobatch.frontend.desugar import Callee
+from autobatch.frontend.core import Callee
 from autobatch.frontend.lower import Frontend, lower, static_key
 from autobatch.inference import TypedProgram, infer
 from autobatch.passes.block_order import costly_last
@@ -261,7 +261,9 @@ class _Program:
             (stored,) = self.executable(taken.size, options)(self.arguments(taken), taken.shared)
         except tf.errors.OpError as error:
             text = error.message.splitlines()[0]
-            raise errors.ExecutionError(f"TensorFlow failed while running `{self.typed.program.entry.name}`: {text}") from error
+            raise errors.ExecutionError(
+                f"TensorFlow failed while running `{self.typed.program.entry.name}`: {text}"
+            ) from error
         return arguments.put_together(self.result_type, stored, taken)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 from autobatch import errors
-from autobatch.types import Opaque, Shared, Static, Tensor, Type, Weak, leaves, type_of, value_from
+from autobatch.types import Opaque, Shared, Static, Tensor, Type, Weak, leaves, static_shape, type_of, value_from
 from autobatch.values import DEFAULT_DTYPES, WIDE_DTYPES, WeakScalar
 
 Axes = int | None | Sequence[int | None]
@@ -56,18 +56,19 @@ def take_apart(
         value = bound.arguments[name]
         if name not in given:  # a default is part of the program
             type_: Type = type_of(value)
-        elif axes[name] is None:
+        elif (axis := axes[name]) is None:
             type_ = tf.nest.map_structure(lambda leaf: _shared_leaf(leaf, taken), value)
         else:
             flat = []
             for leaf in tf.nest.flatten(value):
-                flat.append(_batched_leaf(name, leaf, axes[name], stored, sizes))
+                flat.append(_batched_leaf(name, leaf, axis, stored, sizes))
             type_ = tf.nest.pack_sequence_as(value, flat)
         taken.types.append(type_)
         taken.stored.append(stored)
     if not sizes:
         raise errors.BatchShapeError(
-            f"No argument of `{function.__name__}` has a batch axis.", help="give at least one batched argument, or call f.unbatched."
+            f"No argument of `{function.__name__}` has a batch axis.",
+            help="give at least one batched argument, or call f.unbatched.",
         )
     return Arguments(static, taken.types, taken.stored, taken.shared, taken.shared_types, next(iter(sizes.values())))
 
@@ -77,8 +78,8 @@ def _axes_by_name(function: Callable, in_axes: Axes, names: Sequence[str]) -> di
         return dict.fromkeys(names, in_axes)
     if len(in_axes) != len(names):
         raise errors.BatchShapeError(
-            f"in_axes has {len(in_axes)} entries, but `{function.__name__}` got {len(names)} arguments that are not static.",
-            help="give an int or None for each argument, or one for all.",
+            f"in_axes has {len(in_axes)} entries for the {len(names)} arguments that `{function.__name__}` got.",
+            help="give an int or None for each argument that is not static, or one for all.",
         )
     return dict(zip(names, in_axes, strict=True))
 
@@ -96,7 +97,7 @@ def _batched_leaf(name: str, value: Any, axis: int, stored: list[tf.Tensor], siz
             help="give it one value per member, or in_axes=None for it if all members share it.",
         )
     axis %= shape.rank
-    size = shape[axis]
+    size = int(shape[axis])  # type: ignore[arg-type]
     for other, expected in sizes.items():
         if size != expected:
             raise errors.BatchShapeError(f"The batch sizes disagree: {expected} in `{other}`, {size} in `{name}`.")
@@ -104,7 +105,7 @@ def _batched_leaf(name: str, value: Any, axis: int, stored: list[tf.Tensor], siz
     if axis:
         tensor = tf.transpose(tensor, [axis, *(k for k in range(shape.rank) if k != axis)])
     stored.append(tensor)
-    return Tensor(tensor.dtype, tuple(tensor.shape[1:]))
+    return Tensor(tensor.dtype, static_shape(tensor)[1:])
 
 
 def _tensor(name: str, value: Any) -> tf.Tensor:
@@ -122,8 +123,8 @@ def _shared_leaf(value: Any, taken: Arguments) -> Shared | Static | Opaque:
         leaf: Tensor | Weak = Weak(type(value))
         tensor = tf.constant(value, leaf.dtype)
     elif isinstance(value, tf.Tensor | tf.Variable | np.ndarray | np.generic):
-        tensor = tf.convert_to_tensor(value)
-        leaf = Tensor(tensor.dtype, tuple(tensor.shape))
+        tensor = tf.convert_to_tensor(value)  # type: ignore[arg-type]
+        leaf = Tensor(tensor.dtype, static_shape(tensor))
     else:
         return type_of(value)
     taken.shared.append(tensor)
@@ -134,7 +135,9 @@ def _shared_leaf(value: Any, taken: Arguments) -> Shared | Static | Opaque:
 def member(type_: Type, stored: Sequence[tf.Tensor], shared: Sequence[tf.Tensor]) -> Any:
     """One member's argument, as plain Python gets it."""
     value = value_from(type_, stored, shared)
-    return tf.nest.map_structure(lambda leaf: leaf.tensor.numpy().item() if isinstance(leaf, WeakScalar) else leaf, value)
+    return tf.nest.map_structure(
+        lambda leaf: leaf.tensor.numpy().item() if isinstance(leaf, WeakScalar) else leaf, value
+    )
 
 
 def put_together(type_: Type, stored: Sequence[tf.Tensor], taken: Arguments) -> Any:

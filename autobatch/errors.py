@@ -76,7 +76,15 @@ class StackOverflowError(AutobatchError):
       members: indices of those members.
     """
 
-    members: tuple[int, ...] = ()
+    def __init__(
+        self,
+        message: str,
+        places: Sequence[tuple[Place | None, str]] = (),
+        help: str = "",
+        members: tuple[int, ...] = (),
+    ):
+        super().__init__(message, places, help)
+        self.members = members
 
 
 class ExecutionError(AutobatchError):

@@ -15,11 +15,23 @@ from typing import Any
 import tensorflow as tf
 
 from autobatch import errors, ir, regions
-from autobatch.operators import truth
 from autobatch.passes.flow import reachable, reaching
 from autobatch.passes.simplify import decide_branches, simplify
 from autobatch.types import (
-    Exact, JoinError, Shared, Static, Tensor, Type, Weak, describe, dynamic, join, opaque, same, type_of, value_from,
+    Exact,
+    JoinError,
+    Shared,
+    Static,
+    Tensor,
+    Type,
+    Weak,
+    describe,
+    dynamic,
+    join,
+    opaque,
+    same,
+    type_of,
+    value_from,
     widened,
 )  # fmt: skip
 
@@ -105,7 +117,11 @@ class _Inference:
         help = "give both the same dtype, shape and structure."
         if "None" in (here, there):
             help = "give it a value on every path; a function that ends without `return` returns None."
-        elif isinstance(type_, Tensor | Static | Weak) and "Python" not in here + there and here.split("[")[0] == there.split("[")[0]:
+        elif (
+            isinstance(type_, Tensor | Static | Weak)
+            and "Python" not in here + there
+            and here.split("[")[0] == there.split("[")[0]
+        ):
             help = "a variable keeps one shape for every member; pad, or start from tf.zeros of the final shape."
         return errors.TypeMismatchError(
             f"{what} is {here} on one path and {there} on another.",
@@ -120,7 +136,7 @@ class _Inference:
         function = self.program[name]
         block = function.blocks[i]
         for part in regions.regions(block.ops):
-            known = self.region(name, i, part) if isinstance(part, regions.Region) else self.call(name, i, part)
+            known = self.call(name, i, part) if isinstance(part, ir.Call) else self.region(name, i, part)
             if not known:
                 return
         match block.terminator:
@@ -190,7 +206,7 @@ class _Inference:
             self.record((name, output), self.types[result], call.location)
         return True
 
-    def region(self, name: str, i: int, region: regions.Region) -> bool:
+    def region(self, name: str, i: int, region: Any) -> bool:
         if not self.known(name, i, region.inputs):
             return False
         for v in region.inputs:
@@ -331,4 +347,3 @@ def _check_returns(functions: Sequence[ir.Function], inference: _Inference) -> N
                 [(function.location, "")],
                 "add a base case that returns without recursing.",
             )
-

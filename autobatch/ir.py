@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -170,7 +171,7 @@ Terminator = Jump | Branch | PushJump | Return
 
 @dataclass(frozen=True)
 class Block:
-    ops: tuple[Op, ...]
+    ops: tuple[Any, ...]  # each an Op
     terminator: Terminator
 
     def __str__(self) -> str:

@@ -47,7 +47,10 @@ def _unified(left: Any, right: Any) -> tuple[Any, Any]:
         kinds = {value.kind if isinstance(value, WeakScalar) else type(value) for value in (left, right)}
         if len(kinds) == 1 or bool not in kinds:
             kind = float if float in kinds else kinds.pop()
-            a, b = (value if isinstance(value, WeakScalar) else WeakScalar(tf.constant(value), kind) for value in (left, right))
+            a, b = (
+                value if isinstance(value, WeakScalar) else WeakScalar(tf.constant(value), kind)
+                for value in (left, right)
+            )
             if a.tensor.dtype != b.tensor.dtype:
                 a, b = a + kind(0), b + kind(0)
             return a, b

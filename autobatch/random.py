@@ -21,6 +21,8 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+Shape = Sequence[int] | tf.TensorShape
+
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = 0x1BD11BDA
 
@@ -46,11 +48,12 @@ def _threefry(key: tf.Tensor, x0: tf.Tensor, x1: tf.Tensor) -> tuple[tf.Tensor, 
     return x0, x1
 
 
-def _words(key: tf.Tensor, shape: Sequence[int]) -> tuple[tf.Tensor, tf.Tensor]:
+def _words(key: tf.Tensor, shape: Shape) -> tuple[tf.Tensor, tf.Tensor]:
     """Two independent uint32 words for each element of ``shape``."""
-    count = math.prod(shape)
-    low = tf.constant(np.arange(count, dtype=np.uint64).astype(np.uint32).reshape(shape))
-    high = tf.constant((np.arange(count, dtype=np.uint64) >> np.uint64(32)).astype(np.uint32).reshape(shape))
+    sizes = [int(size) for size in shape]  # type: ignore[arg-type]
+    count = math.prod(sizes)
+    low = tf.constant(np.arange(count, dtype=np.uint64).astype(np.uint32).reshape(sizes))
+    high = tf.constant((np.arange(count, dtype=np.uint64) >> np.uint64(32)).astype(np.uint32).reshape(sizes))
     return _threefry(_key(key), high, low)
 
 
@@ -69,7 +72,9 @@ def key(seed: Any) -> tf.Tensor:
     if seed.dtype.size < 8:
         return tf.stack([tf.zeros([], tf.uint32), tf.cast(seed, tf.uint32)])
     seed = tf.cast(seed, tf.uint64)
-    return tf.stack([tf.cast(tf.bitwise.right_shift(seed, tf.constant(32, tf.uint64)), tf.uint32), tf.cast(seed, tf.uint32)])
+    return tf.stack(
+        [tf.cast(tf.bitwise.right_shift(seed, tf.constant(32, tf.uint64)), tf.uint32), tf.cast(seed, tf.uint32)]
+    )
 
 
 def split(key: tf.Tensor, num: int = 2) -> tf.Tensor:
@@ -83,7 +88,7 @@ def fold_in(key: tf.Tensor, data: Any) -> tf.Tensor:
     return tf.stack(_threefry(_key(key), x[0], x[1]))
 
 
-def bits(key: tf.Tensor, shape: Sequence[int] = (), dtype: tf.DType = tf.uint32) -> tf.Tensor:
+def bits(key: tf.Tensor, shape: Shape = (), dtype: tf.DType = tf.uint32) -> tf.Tensor:
     """Uniform random bits; dtype uint32 or uint64."""
     high, low = _words(key, shape)
     if dtype == tf.uint32:
@@ -95,7 +100,7 @@ def bits(key: tf.Tensor, shape: Sequence[int] = (), dtype: tf.DType = tf.uint32)
 
 
 def uniform(
-    key: tf.Tensor, shape: Sequence[int] = (), dtype: tf.DType = tf.float32, minval: Any = 0.0, maxval: Any = 1.0
+    key: tf.Tensor, shape: Shape = (), dtype: tf.DType = tf.float32, minval: Any = 0.0, maxval: Any = 1.0
 ) -> tf.Tensor:
     """Uniform on [minval, maxval); dtype float32 or float64."""
     dtype = tf.as_dtype(dtype)
@@ -111,7 +116,7 @@ def uniform(
     return tf.maximum(low, unit * (high - low) + low)
 
 
-# Giles 2012, "Approximating the erfinv function", single precision: what XLA uses, and TensorFlow's own kernel does not.
+# Giles 2012, "Approximating the erfinv function", single precision: what XLA uses (TensorFlow's own kernel differs).
 _ERFINV_CENTRAL = (
     2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087, -0.00125372503, -0.00417768164,
     0.246640727, 1.50140941,
@@ -134,32 +139,31 @@ def _erfinv(x: tf.Tensor) -> tf.Tensor:
     return p * x
 
 
-def normal(key: tf.Tensor, shape: Sequence[int] = (), dtype: tf.DType = tf.float32) -> tf.Tensor:
+def normal(key: tf.Tensor, shape: Shape = (), dtype: tf.DType = tf.float32) -> tf.Tensor:
     """Standard normal; dtype float32 or float64."""
     dtype = tf.as_dtype(dtype)
-    number = dtype.as_numpy_dtype
+    number: Any = dtype.as_numpy_dtype
     low = np.nextafter(number(-1.0), number(0.0), dtype=number)
     return number(np.sqrt(2)) * _erfinv(uniform(key, shape, dtype, minval=low, maxval=1.0))
 
 
-def bernoulli(key: tf.Tensor, p: Any = 0.5, shape: Sequence[int] | None = None) -> tf.Tensor:
+def bernoulli(key: tf.Tensor, p: Any = 0.5, shape: Shape | None = None) -> tf.Tensor:
     """True with probability ``p`` (a float, or a tensor whose shape is the default for ``shape``)."""
     p = tf.convert_to_tensor(p, dtype_hint=tf.float32)
-    shape = p.shape.as_list() if shape is None else shape
-    return uniform(key, shape, p.dtype) < p
+    return uniform(key, p.shape if shape is None else shape, p.dtype) < p
 
 
-def rademacher(key: tf.Tensor, shape: Sequence[int] = (), dtype: tf.DType = tf.int32) -> tf.Tensor:
+def rademacher(key: tf.Tensor, shape: Shape = (), dtype: tf.DType = tf.int32) -> tf.Tensor:
     """-1 or 1 with equal probability."""
     return tf.cast(2 * tf.cast(bernoulli(key, 0.5, shape), tf.int32) - 1, dtype)
 
 
-def exponential(key: tf.Tensor, shape: Sequence[int] = (), dtype: tf.DType = tf.float32) -> tf.Tensor:
+def exponential(key: tf.Tensor, shape: Shape = (), dtype: tf.DType = tf.float32) -> tf.Tensor:
     """Exponential with rate 1."""
     return -tf.math.log1p(-uniform(key, shape, dtype))
 
 
-def randint(key: tf.Tensor, shape: Sequence[int], minval: Any, maxval: Any, dtype: tf.DType = tf.int32) -> tf.Tensor:
+def randint(key: tf.Tensor, shape: Shape, minval: Any, maxval: Any, dtype: tf.DType = tf.int32) -> tf.Tensor:
     """Integers on [minval, maxval), uniform up to the rounding of 64 bits; dtype int32."""
     if tf.as_dtype(dtype) != tf.int32:
         raise ValueError("random integers come as int32")
@@ -175,6 +179,7 @@ def randint(key: tf.Tensor, shape: Sequence[int], minval: Any, maxval: Any, dtyp
 def categorical(key: tf.Tensor, logits: tf.Tensor) -> tf.Tensor:
     """An index along the last axis of ``logits`` with probability proportional to exp(logits); int32."""
     logits = tf.convert_to_tensor(logits)
-    tiny = np.finfo(logits.dtype.as_numpy_dtype).tiny
-    gumbel = -tf.math.log(-tf.math.log(uniform(key, logits.shape.as_list(), logits.dtype, minval=tiny)))
+    number: Any = logits.dtype.as_numpy_dtype
+    tiny = np.finfo(number).tiny
+    gumbel = -tf.math.log(-tf.math.log(uniform(key, logits.shape, logits.dtype, minval=tiny)))
     return tf.argmax(gumbel + logits, axis=-1, output_type=tf.int32)

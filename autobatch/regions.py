@@ -86,7 +86,15 @@ def execute(ops: Sequence[ir.Assign], env: dict[str, Any], graph: tf.Graph | Non
 
 
 _CONTROL_FLOW = ("If", "StatelessIf", "While", "StatelessWhile", "Case", "StatelessCase")
-_RANDOM = ("Random", "Rng", "StatelessRandom", "StatelessTruncated", "StatelessMultinomial", "StatelessShuffle", "Multinomial")
+_RANDOM = (
+    "Random",
+    "Rng",
+    "StatelessRandom",
+    "StatelessTruncated",
+    "StatelessMultinomial",
+    "StatelessShuffle",
+    "Multinomial",
+)
 
 
 def _check_vectorizable(operations: Sequence[tf.Operation], location: ir.Location) -> None:
@@ -136,7 +144,9 @@ def explained(error: Exception, location: ir.Location) -> Exception:
         )
     origin = _origin(error)
     if isinstance(error, NameError) and origin == location.file:
-        return errors.UndefinedVariableError(f"{_first_line(error).capitalize()}.", [(location, "")])
+        return errors.UndefinedVariableError(
+            f"{_first_line(error).capitalize()}.", [(location, "")], "define or import it."
+        )
     if isinstance(error, TypeError) and origin == location.file:
         return errors.TypeMismatchError(f"Python refuses this line: {_first_line(error)}.", [(location, "")])
     if _LIBRARIES & set(Path(origin).parts):

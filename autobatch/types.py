@@ -110,14 +110,18 @@ def _leaf_type(value: Any) -> Leaf:
     if isinstance(value, np.float64):  # also a Python float
         value = float(value)
     if isinstance(value, np.ndarray | np.generic):
-        value = tf.convert_to_tensor(value)
+        value = tf.convert_to_tensor(value)  # type: ignore[arg-type]
     if is_tensor(value):
         if not value.shape.is_fully_defined():
             return Opaque(f"tensor of unknown shape {value.shape}")
-        return Tensor(value.dtype.base_dtype, tuple(value.shape.as_list()))
+        return Tensor(value.dtype.base_dtype, static_shape(value))
     if isinstance(value, _STATIC) or getattr(value, "__autobatch_static__", False):
         return Static(value)
     return Opaque(f"{type(value).__module__}.{type(value).__qualname__} object")
+
+
+def static_shape(tensor: tf.Tensor) -> tuple[int, ...]:
+    return tuple(int(size) for size in tensor.shape)  # type: ignore[arg-type]
 
 
 def leaves(type_: Type) -> list[Leaf]:
@@ -244,7 +248,9 @@ def to_dtype(value: Any, dtype: tf.DType) -> tf.Tensor:
     return tf.convert_to_tensor(value, dtype)
 
 
-def coerce(source: Type, target: Type, stored: Sequence[tf.Tensor], shared: Sequence[tf.Tensor], size: int) -> list[tf.Tensor]:
+def coerce(
+    source: Type, target: Type, stored: Sequence[tf.Tensor], shared: Sequence[tf.Tensor], size: int
+) -> list[tf.Tensor]:
     """A whole batch's stored leaves of type ``source``, as leaves of type ``target``."""
     remaining = iter(stored)
     result = []

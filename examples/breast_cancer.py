@@ -25,7 +25,7 @@ import autobatch as ab
 from examples import nuts
 
 matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
+import matplotlib.pyplot as plt
 
 CHUNK = 50  # draws a call, between two looks at the progress bar
 console = Console()
@@ -60,12 +60,12 @@ def sample(log_prob, size: int, chains: int, warm_up: int, draws: int, seed: int
     extend = nuts.sample_chain.options(in_axes=(0, None, None, 0))
     columns = (TextColumn("{task.description:<30}"), BarColumn(), TextColumn("{task.completed}/{task.total}"))
     with Progress(*columns, TimeElapsedColumn(), console=console) as progress:
-        task = progress.add_task(f"warm-up, {chains} chains", total=warm_up)
+        task = progress.add_task(f"warm-up, {chains} chains", total=None)  # one call: no count within it
         start = time.perf_counter()
         q, step_sizes, leapfrogs = adapt(log_prob, warm_up, q, 0.1, 0.8, 8, ab.random.split(key_warm, chains))
         step_size = float(np.median(step_sizes))
         warm_seconds = time.perf_counter() - start
-        progress.update(task, completed=warm_up)
+        progress.update(task, total=warm_up, completed=warm_up)
 
         traces, gradients, seconds = [], 0, 0.0
         task = progress.add_task(f"sampling, step size {step_size:.3f}", total=draws)

@@ -169,6 +169,14 @@ def call_in_short_circuit(n):
     return -1 if n < 4 or triangle(n) > 1000 else n
 
 
+@program(ints(3, 0, 5), ints(1, 2, 3))
+def unread_between_calls(n, w):
+    extra = w * 2
+    if n <= 0:
+        return w
+    return unread_between_calls(n - 1, w + 1) + unread_between_calls(n - 2, w + 2) + extra
+
+
 # --- loops --------------------------------------------------------------------------------------
 
 

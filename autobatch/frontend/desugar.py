@@ -1,65 +1,34 @@
-"""From the user's Python to core Python, which maps one to one onto the local language.
-
-Core statements:
-
-    ys = <expression>           no autobatched call, no per-member control flow: a primitive
-    y = F(x, ...)               a call to an autobatched function; the arguments are names
-    if c: ... else: ...         c is a name, or ``not`` a name
-    while True: ...
-    break, continue, return y
-"""
+"""From the user's Python to core Python: control flow as statements, calls by themselves."""
 
 from __future__ import annotations
 
 import builtins
 import inspect
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from typing import Any
 
 import gast
 
 from autobatch import errors
 from autobatch.frontend import fence, item_assignment
+from autobatch.frontend.core import Callee, Core, Target
 from autobatch.frontend.source import Source, evaluate, unparse
 from autobatch.frontend.syntax import (
-    Namer, Statements, assign, assigned_names, bound_names, constant, index_value, load, names, store,
-    support, thunk,
+    Namer,
+    Statements,
+    assign,
+    assigned_names,
+    bound_names,
+    constant,
+    index_value,
+    load,
+    names,
+    store,
+    support,
+    thunk,
 )  # fmt: skip
 from autobatch.operators import BUILTINS
 from autobatch.values import is_tensor
-
-
-@dataclass(frozen=True)
-class Callee:
-    """What the frontend must know of a function that user code calls by name.
-
-    ``kind`` is "autobatched" (has control flow of its own, lowered for each set of static arguments) or
-    "batched" (a primitive that takes the whole batch).
-    """
-
-    kind: str
-    value: Any
-    function: Callable
-    static: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Target:
-    """A callee with its static arguments."""
-
-    callee: Callee
-    static: tuple[tuple[str, Any], ...]
-
-
-@dataclass(frozen=True)
-class Core:
-    """A function in core Python."""
-
-    source: Source
-    tree: gast.FunctionDef
-    result: str  # the variable that every return statement returns
-    calls: dict[str, Target]  # which function a name in a core call stands for
 
 
 def desugar(source: Source, callee_of: Callable[[Any], Callee | None]) -> Core:
@@ -205,7 +174,9 @@ class _Desugarer:
 
     def do_AnnAssign(self, node: gast.AnnAssign) -> None:
         if node.value is not None:
-            self.do_Assign(gast.copy_location(gast.Assign(targets=[node.target], value=node.value, type_comment=None), node))
+            self.do_Assign(
+                gast.copy_location(gast.Assign(targets=[node.target], value=node.value, type_comment=None), node)
+            )
 
     def do_AugAssign(self, node: gast.AugAssign) -> None:
         self.emit(gast.AugAssign(target=node.target, op=node.op, value=self.expression(node.value)), node)
@@ -383,7 +354,9 @@ class _Desugarer:
             return self.expression(node.body if known else node.orelse)
         if _is_cheap(node.body) and _is_cheap(node.orelse):
             test = self.expression(node.test)
-            return support("ifexp", [test, thunk(self.expression(node.body)), thunk(self.expression(node.orelse))], node)
+            return support(
+                "ifexp", [test, thunk(self.expression(node.body)), thunk(self.expression(node.orelse))], node
+            )
         test, result = self.condition(node.test), self.fresh("value")
         arms = []
         for arm in (node.body, node.orelse):
@@ -400,7 +373,9 @@ class _Desugarer:
         inner = bound_names(node)
         for part in gast.walk(node):
             if isinstance(part, gast.Call) and not (set(names(part.func)) & inner) and self.callee(part.func):
-                self.refuse(part, "an autobatched call inside a lambda or comprehension", "use a for loop over range(...).")
+                self.refuse(
+                    part, "an autobatched call inside a lambda or comprehension", "use a for loop over range(...)."
+                )
         return node
 
     on_Lambda = on_ListComp = on_SetComp = on_DictComp = on_GeneratorExp = scope
@@ -428,6 +403,7 @@ class _Desugarer:
             raise errors.UnsupportedSyntaxError(
                 f"This call does not fit {callee.function.__name__}{signature}: {error}.",
                 [(self.source.location(node), "")],
+                "pass the arguments that the function takes.",
             ) from error
         bound.apply_defaults()
         static, arguments = [], []
@@ -479,7 +455,9 @@ class _Desugarer:
             gast.Name, gast.Constant, gast.Attribute, gast.Compare, gast.BoolOp, gast.UnaryOp, gast.BinOp, gast.Tuple,
             gast.expr_context, gast.cmpop, gast.boolop, gast.unaryop, gast.operator,
         )  # fmt: skip
-        if not all(isinstance(n, allowed) for n in gast.walk(node)) or set(names(node)) & (self.locals | self.temporaries):
+        if not all(isinstance(n, allowed) for n in gast.walk(node)) or set(names(node)) & (
+            self.locals | self.temporaries
+        ):
             return _UNKNOWN
         try:
             return evaluate(self.source, node)

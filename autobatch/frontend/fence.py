@@ -68,7 +68,9 @@ class _Fence(gast.NodeVisitor):
         arguments = node.args
         for extra, mark in ((arguments.vararg, "*"), (arguments.kwarg, "**")):
             if extra is not None:
-                self.refuse(extra, f"`{mark}{extra.id}` parameters", "name every parameter; one may be a tuple or a dict.")
+                self.refuse(
+                    extra, f"`{mark}{extra.id}` parameters", "name every parameter; one may be a tuple or a dict."
+                )
         for statement in node.body:
             self.visit(statement)
 
@@ -89,7 +91,9 @@ class _Fence(gast.NodeVisitor):
 
     def _loop(self, node: gast.While | gast.For, keyword: str) -> None:
         if node.orelse:
-            self.refuse(node.orelse[0], f"`{keyword} ... else`", "set a flag before `break` and test it after the loop.")
+            self.refuse(
+                node.orelse[0], f"`{keyword} ... else`", "set a flag before `break` and test it after the loop."
+            )
         self.generic_visit(node)
 
     def visit_Attribute(self, node: gast.Attribute) -> None:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 import gast
 
 from autobatch import ir
-from autobatch.frontend.desugar import Core, Target
+from autobatch.frontend.core import Core, Target
 from autobatch.frontend.source import compile_functions, function_definition, unparse
-from autobatch.frontend.syntax import SCOPES, Statements, load, names, store
+from autobatch.frontend.syntax import SCOPES, Statements, load, names
 
 
 @dataclass
@@ -187,8 +187,7 @@ class _Renamer(gast.NodeTransformer):
         self.new = new
 
     def visit_Name(self, node: gast.Name) -> gast.Name:
-        make = store if isinstance(node.ctx, gast.Store) else load
-        return make(self.new.get(node.id, node.id), node) if isinstance(node.ctx, gast.Load) else node
+        return load(self.new.get(str(node.id), str(node.id)), node) if isinstance(node.ctx, gast.Load) else node
 
     def generic_visit(self, node: gast.AST) -> gast.AST:
         renamer = self

@@ -49,7 +49,9 @@ class _Rewriter(gast.NodeTransformer):
                 return [gast.copy_location(statement, target), *stores]
             case gast.Subscript(value=gast.Name() | gast.Subscript()):
                 container = as_load(target.value)
-                return self.store(target.value, support("setitem", [container, index_value(target.slice), value], target))
+                return self.store(
+                    target.value, support("setitem", [container, index_value(target.slice), value], target)
+                )
             case gast.Subscript():
                 raise errors.UnsupportedSyntaxError(
                     "Only items of a local variable can be assigned to.",

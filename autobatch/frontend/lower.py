@@ -10,7 +10,8 @@ import astunparse
 import gast
 
 from autobatch import ir
-from autobatch.frontend.desugar import Callee, Core, Target, desugar
+from autobatch.frontend.core import Callee, Core, Target
+from autobatch.frontend.desugar import desugar
 from autobatch.frontend.graph import build
 from autobatch.frontend.source import read
 
@@ -24,7 +25,9 @@ class Frontend:
 
     def source_text(self) -> str:
         """The desugared Python."""
-        return "\n".join(astunparse.unparse(gast.gast_to_ast(core.tree)).replace("ab__.", "").strip() + "\n" for core in self.cores)
+        return "\n".join(
+            astunparse.unparse(gast.gast_to_ast(core.tree)).replace("ab__.", "").strip() + "\n" for core in self.cores
+        )
 
 
 def lower(entry: Callee, static: Mapping[str, Any], callee_of: Callable[[Any], Callee | None]) -> Frontend:

@@ -73,6 +73,8 @@ def read(function: Callable, static: Mapping[str, Any]) -> Source:
 
 def compile_functions(source: Source, definitions: list[gast.FunctionDef]) -> list[types.FunctionType]:
     """Compiles functions that stand in the scope where the user's function was defined."""
+    if not definitions:
+        return []
     cells = source.cells()
     scope = gast.parse("def scope():\n  def inner(): pass").body[0]
     scope.args = _arguments(tuple(cells))

@@ -91,7 +91,9 @@ def _calls(ops: Iterable[ir.Op]) -> int:
 
 def _call_reach(program: ir.Program) -> dict[str, set[str]]:
     """For each function, itself and those that may run before a call to it returns."""
-    direct = {f.name: {op.function for b in f.blocks for op in b.ops if isinstance(op, ir.Call)} for f in program.functions}
+    direct = {
+        f.name: {op.function for b in f.blocks for op in b.ops if isinstance(op, ir.Call)} for f in program.functions
+    }
     reach = {name: {name} for name in direct}
     changed = True
     while changed:
@@ -158,9 +160,7 @@ def _enter(callee: _Frame, call: ir.Call, saved: tuple[str, ...]) -> list[ir.Op]
     pairs = [(p, a) for p, a in zip(callee.inputs, call.inputs, strict=True) if p != a]
     parameters = {p for p, _ in pairs}
     clash = any(a in {p for p, _ in pairs[:k]} for k, (_, a) in enumerate(pairs))
-    saves: list[ir.Op] = [
-        ir.Push((v,), ir.COPY, (v,), call.location) for v in saved if clash or v not in parameters
-    ]
+    saves: list[ir.Op] = [ir.Push((v,), ir.COPY, (v,), call.location) for v in saved if clash or v not in parameters]
     if clash:
         outputs, inputs = zip(*pairs, strict=True)
         return [*saves, ir.Update(outputs, ir.copies(len(pairs)), inputs, call.location)]
@@ -197,7 +197,8 @@ def cancel_pop_push(block: ir.Block, passed: frozenset[str]) -> ir.Block:
             if at is None:
                 continue
             push, now = ops[at], ops[k]
-            assert isinstance(push, ir.Push) and isinstance(now, ir.Pop)
+            assert isinstance(push, ir.Push)
+            assert isinstance(now, ir.Pop)
             ops[k] = replace(now, variables=tuple(u for u in now.variables if u != v))
             kept = ir.Update(push.outputs, push.function, push.inputs, push.location)
             ops[at] = ir.Pop((), push.location) if push.inputs == push.outputs else kept

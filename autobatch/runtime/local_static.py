@@ -40,7 +40,7 @@ class LocalStatic:
     ) -> list[Stored]:
         """Runs a function for the ``members`` of the mask; the others' results mean nothing."""
         if self.max_depth is not None and depth > self.max_depth:
-            raise _overflow(members, self.max_depth, call)
+            raise _overflow(members, f"max_depth={self.max_depth}", "raise max_depth, or see whether it ends.", call)
         function = self.functions[name]
         blocks = function.function.blocks
         env = dict(function.zeros)
@@ -60,7 +60,8 @@ class LocalStatic:
                 try:
                     results = self.run(step.function, passed, active, shared, depth + 1, step)
                 except RecursionError:
-                    raise _overflow(active, depth, step) from None
+                    help = "use the program-counter backend, whose stacks grow, or see whether the recursion ends."
+                    raise _overflow(active, f"Python's own stack allows ({depth})", help, step) from None
                 for output, result, leaves in zip(step.outputs, callee.function.outputs, results, strict=True):
                     new = coerce(callee.types[result], function.types[output], leaves, shared, self.size)
                     env[output] = [_masked(active, n, o) for n, o in zip(new, env[output], strict=True)]
@@ -109,7 +110,9 @@ class _Function:
 class _RegionStep:
     """A region as one compiled TensorFlow function of the whole batch."""
 
-    def __init__(self, region: regions.Region, wanted: list[str], types: Mapping[str, Type], size: int, jit_compile: bool):
+    def __init__(
+        self, region: regions.Region, wanted: list[str], types: Mapping[str, Type], size: int, jit_compile: bool
+    ):
         self.inputs, self.wanted = region.inputs, wanted
 
         def run(inputs: Environment, old: Environment, active: tf.Tensor, shared: list[tf.Tensor]) -> Environment:
@@ -130,12 +133,9 @@ def _masked(active: Any, new: tf.Tensor, old: tf.Tensor) -> tf.Tensor:
     return tf.where(tf.reshape(active, [-1] + [1] * (new.shape.rank - 1)), new, old)
 
 
-def _overflow(members: np.ndarray, depth: int, call: ir.Call | None) -> errors.StackOverflowError:
-    chosen = members.nonzero()[0].tolist()
-    error = errors.StackOverflowError(
-        f"{len(chosen)} member(s) nested calls deeper than {depth}.",
-        [(call.location if call else None, "")],
-        "use the program-counter backend, whose stacks grow, or see whether the recursion ends.",
+def _overflow(members: np.ndarray, limit: str, help: str, call: ir.Call | None) -> errors.StackOverflowError:
+    chosen = tuple(members.nonzero()[0].tolist())
+    place = (call.location if call else None, "")
+    return errors.StackOverflowError(
+        f"{len(chosen)} member(s) nested calls deeper than {limit}.", [place], help, chosen
     )
-    error.members = tuple(chosen)
-    return error

@@ -89,10 +89,9 @@ def _poisoned(leaf: tf.Tensor, overflow: tf.Tensor) -> tf.Tensor:
 def _overflow_error(typed: TypedStackProgram, members: list[int], max_depth: int) -> errors.StackOverflowError:
     calls = [b.terminator.location for b in typed.program.blocks if isinstance(b.terminator, ir.PushJump)]
     shown = ", ".join(map(str, members[:8])) + (", ..." if len(members) > 8 else "")
-    error = errors.StackOverflowError(
+    return errors.StackOverflowError(
         f"{len(members)} member(s) nested calls deeper than max_depth={max_depth}: {shown}.",
         [(location, "") for location in calls[:3]],
         "raise max_depth, or see whether the recursion ends.",
+        tuple(members),
     )
-    error.members = tuple(members)
-    return error

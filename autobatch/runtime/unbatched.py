@@ -22,7 +22,13 @@ def python_function(function: Callable) -> Callable:
         return function
     # The name must not be the user's: inside, that stands for the autobatched function.
     definition = gast.FunctionDef(
-        name="ab__unbatched", args=tree.args, body=tree.body, decorator_list=[], returns=None, type_comment=None, type_params=[]
+        name="ab__unbatched",
+        args=tree.args,
+        body=tree.body,
+        decorator_list=[],
+        returns=None,
+        type_comment=None,
+        type_params=[],
     )
     definition.args = _without_defaults(tree.args)
     (rewritten,) = compile_functions(source, [gast.copy_location(definition, tree)])

@@ -1,0 +1,36 @@
+PYTHON ?= python3
+BIN = .venv/bin
+export TF_CPP_MIN_LOG_LEVEL ?= 3
+
+.PHONY: demo test lint bench golden clean
+
+# The demo: a real posterior from 256 chains; prints a table and saves a plot in out/.
+demo: .venv/ready
+	$(BIN)/python -m examples.breast_cancer
+
+# Lint, types, examples at a small size, and the tests.
+test: lint
+	$(BIN)/python -m examples.fibonacci
+	$(BIN)/python -m examples.breast_cancer --chains 8 --warm-up 20 --draws 20 --out out/small
+	$(BIN)/python -m pytest -q -n 2
+
+lint: .venv/ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+
+# The benchmarks of this version of the machine, in turn with TFP's auto_batching.
+bench: .venv/ready
+	$(BIN)/python -m benchmarks
+
+# Writes the golden texts anew; read the difference before you commit it.
+golden: .venv/ready
+	AUTOBATCH_WRITE_GOLDEN=1 $(BIN)/python -m pytest -q tests/test_golden.py
+
+.venv/ready: pyproject.toml
+	test -d .venv || $(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[test]"
+	touch $@
+
+clean:
+	rm -rf .venv out .pytest_cache .ruff_cache .hypothesis

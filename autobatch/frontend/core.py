@@ -1,0 +1,50 @@
+"""Core Python: the small part of Python that maps one to one onto the local language.
+
+ys = <expression>           no autobatched call, no per-member control flow: a primitive
+y = F(x, ...)               a call to an autobatched function; the arguments are names
+if c: ... else: ...         c is a name, or ``not`` a name
+while True: ...
+break, continue, return y
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import gast
+
+from autobatch.frontend.source import Source
+
+
+@dataclass(frozen=True)
+class Callee:
+    """What the frontend must know of a function that user code calls by name.
+
+    ``kind`` is "autobatched" (has control flow of its own, lowered for each set of static arguments) or
+    "batched" (a primitive that takes the whole batch).
+    """
+
+    kind: str
+    value: Any
+    function: Callable
+    static: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Target:
+    """A callee with its static arguments."""
+
+    callee: Callee
+    static: tuple[tuple[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class Core:
+    """A function in core Python."""
+
+    source: Source
+    tree: gast.FunctionDef
+    result: str  # the variable that every return statement returns
+    calls: dict[str, Target]  # which function a name in a core call stands for

@@ -1,0 +1,299 @@
+"""Bad input gets an error of our own class, which names the file, the line, and the line's text."""
+
+import inspect
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import autobatch as ab
+from autobatch.errors import (
+    AutobatchError,
+    BatchShapeError,
+    StackOverflowError,
+    TypeMismatchError,
+    UndefinedVariableError,
+    UnsupportedSyntaxError,
+    VectorizationError,
+)  # fmt: skip
+
+X = tf.constant([1.0, -2.0, 3.0])
+N = tf.constant([1, 2, 3])
+
+
+def helper_that_branches(x):
+    if x > 0:
+        return x
+    return -x
+
+
+def uses_with(x):
+    with tf.GradientTape() as tape:  # here
+        tape.watch(x)
+    return x
+
+
+def uses_try(x):
+    try:  # here
+        return x
+    except ValueError:
+        return -x
+
+
+def uses_lambda_call(x):
+    return tf.map_fn(lambda y: absolute(y), x)  # here
+
+
+def loops_over_list(x):
+    for y in [x, x]:  # here
+        x = x + y
+    return x
+
+
+def uses_while_else(x):
+    while x > 0:
+        x = x - 1
+    else:
+        x = x + 1  # here
+    return x
+
+
+def assigns_attribute(x):
+    x.foo = 3  # here
+    return x
+
+
+def walrus(x):
+    return (y := x) + y  # here
+
+
+def deletes(x):
+    del x  # here
+
+
+def nested_def(x):
+    def inner(y):  # here
+        return y
+
+    return inner(x)
+
+
+def prints(x):
+    print(x)  # here
+    return x
+
+
+def declares_global(x):
+    global X  # here
+    X = x
+    return x
+
+
+def may_be_unset(x):
+    if x > 0:
+        y = x
+    return y + 1.0  # here
+
+
+def unset_after_loop(x):
+    for i in range(3):
+        last = i
+    return last  # here
+
+
+def different_dtypes(x):
+    if x > 0:
+        return x
+    return tf.cast(x, tf.int32)  # here
+
+
+def different_shapes(x):
+    y = 0.0
+    for _ in range(3):
+        y = y + tf.stack([x, x])  # here
+    return y
+
+
+def none_on_one_path(x):
+    if x > 0:  # here
+        return x
+
+
+def vector_condition(x):
+    if tf.stack([x, x]) > 0:  # here
+        return x
+    return -x
+
+
+def calls_branching_helper(x):
+    return helper_that_branches(x)  # here
+
+
+def bad_shapes(x):
+    y = tf.stack([x, x])
+    return tf.linalg.matmul(y, y)  # here
+
+
+def mixed_arithmetic(x):
+    n = tf.cast(x, tf.int32)
+    return x + n  # here
+
+
+def unknown_name(x):
+    return x + unknown_thing  # noqa: F821  # here
+
+
+def svd(x):
+    y = tf.eye(2) * x
+    s = tf.linalg.svd(y, compute_uv=False)  # here
+    return s
+
+
+def tf_random(x):
+    y = tf.random.normal([])  # here
+    return x + y
+
+
+def tf_while(x):
+    return tf.while_loop(lambda y: y < 5.0, lambda y: (y + 1.0,), (x,))[0]  # here
+
+
+def object_across_branch(x):
+    state = object()
+    if x > 0:
+        x = x + 1.0
+    return x + (1.0 if state else 2.0)  # here
+
+
+def never_returns(x):  # here
+    return never_returns_batched(x)
+
+
+never_returns_batched = ab.autobatch(never_returns)
+
+
+def changes_list_across_branch(x):
+    found = [x, x]
+    if x > 0:
+        found.append(x)  # here
+    return found[0]
+
+
+def wrong_number_of_arguments(x):
+    return absolute(x, x)  # here
+
+
+def varargs(*xs):  # here
+    return xs[0]
+
+
+def slice_assignment(x):
+    y = tf.stack([x, x])
+    y[0:1] = x  # here
+    return y
+
+
+@ab.autobatch
+def absolute(x):
+    return x if x > 0 else -x
+
+
+CASES = [
+    (uses_with, UnsupportedSyntaxError), (uses_try, UnsupportedSyntaxError), (uses_lambda_call, UnsupportedSyntaxError),
+    (loops_over_list, UnsupportedSyntaxError), (uses_while_else, UnsupportedSyntaxError),
+    (assigns_attribute, UnsupportedSyntaxError), (walrus, UnsupportedSyntaxError), (deletes, UnsupportedSyntaxError),
+    (nested_def, UnsupportedSyntaxError), (prints, UnsupportedSyntaxError), (declares_global, UnsupportedSyntaxError),
+    (may_be_unset, UndefinedVariableError), (unset_after_loop, UndefinedVariableError),
+    (different_dtypes, TypeMismatchError), (different_shapes, TypeMismatchError), (none_on_one_path, TypeMismatchError),
+    (vector_condition, TypeMismatchError), (calls_branching_helper, UnsupportedSyntaxError),
+    (bad_shapes, TypeMismatchError), (mixed_arithmetic, TypeMismatchError), (unknown_name, UndefinedVariableError),
+    (svd, VectorizationError), (tf_random, VectorizationError), (tf_while, VectorizationError),
+    (object_across_branch, TypeMismatchError), (never_returns, TypeMismatchError),
+    (changes_list_across_branch, UnsupportedSyntaxError), (wrong_number_of_arguments, UnsupportedSyntaxError),
+    (varargs, UnsupportedSyntaxError), (slice_assignment, UnsupportedSyntaxError),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("function", "kind"), CASES, ids=lambda x: x.__name__)
+def test_error_names_the_line(function, kind):
+    lines, first = inspect.getsourcelines(function)
+    marked = next(k for k, line in enumerate(lines) if "# here" in line)
+    with pytest.raises(AutobatchError) as caught:
+        ab.autobatch(function)(X)
+    assert type(caught.value) is kind, caught.value
+    message = str(caught.value)
+    assert f"{__file__}:{first + marked}" in message
+    assert lines[marked].strip() in message
+    assert "help:" in message or kind is TypeMismatchError
+
+
+def test_a_function_without_source():
+    scope = {}
+    exec("def f(x):\n    return x", scope)
+    with pytest.raises(UnsupportedSyntaxError, match="source"):
+        ab.autobatch(scope["f"])(X)
+
+
+def test_users_own_exception_keeps_its_type_and_gains_a_note():
+    def check(x):
+        raise KeyError("my own")
+
+    def program(x):
+        return check(x)
+
+    with pytest.raises(KeyError, match="my own") as caught:
+        ab.autobatch(program)(X)
+    assert "return check(x)" in "".join(caught.value.__notes__)
+
+
+def test_batch_shapes():
+    with pytest.raises(BatchShapeError, match="no batch axis"):
+        absolute(1.0)
+    with pytest.raises(BatchShapeError, match="3 in `a`, 2 in `b`"):
+        ab.autobatch(lambda_free_sum)(X, tf.constant([1.0, 2.0]))
+    with pytest.raises(BatchShapeError, match="static_argnames"):
+        absolute(object())
+    with pytest.raises(BatchShapeError, match="in_axes has 3 entries"):
+        ab.autobatch(lambda_free_sum, in_axes=(0, 0, 0))(X, X)
+    with pytest.raises(BatchShapeError, match="unbatched"):
+        ab.autobatch(lambda_free_sum, in_axes=None)(X, X)
+
+
+def lambda_free_sum(a, b):
+    return a + b
+
+
+def test_compiled_refuses_other_shapes():
+    compiled = absolute.lower(X).compile()
+    np.testing.assert_array_equal(compiled(X), [1.0, 2.0, 3.0])
+    with pytest.raises(BatchShapeError, match="compiled for a batch of 3"):
+        compiled(tf.constant([1.0]))
+
+
+@ab.autobatch
+def runaway(n):
+    if n == 2:
+        return runaway(n) + 1
+    return n
+
+
+@pytest.mark.parametrize("options", [{}, {"jit_compile": False}, {"backend": "local_static"}], ids=str)
+def test_stack_overflow_names_the_members(options):
+    with pytest.raises(StackOverflowError, match="max_depth=40") as caught:
+        runaway.options(max_depth=40, **options)(N)
+    assert caught.value.members == (1,)
+    assert "return runaway(n) + 1" in str(caught.value)
+
+
+def test_inside_a_tf_function_recursion_needs_max_depth():
+    with pytest.raises(StackOverflowError, match="max_depth"):
+        tf.function(runaway, autograph=False)(N)
+
+
+def test_bad_options():
+    with pytest.raises(ValueError, match="backend must be one of"):
+        absolute.options(backend="gpu")
+    with pytest.raises(ValueError, match="no parameter"):
+        ab.autobatch(lambda_free_sum, static_argnames="c")
+    with pytest.raises(ValueError, match="max_depth"):
+        absolute.options(max_depth=-1)

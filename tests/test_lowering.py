@@ -1,0 +1,89 @@
+"""What lowering must achieve: where stacks are needed, and where they are not."""
+
+import pytest
+import tensorflow as tf
+
+import autobatch as ab
+from autobatch import ir
+from examples import nuts
+from tests.programs import PROGRAMS
+
+
+def stack_program(name):
+    function, args = PROGRAMS[name]
+    return function.lower(*args).stack_program
+
+
+@pytest.mark.parametrize("name", ["collatz", "count_primes", "bubble_sort", "mandelbrot", "sum_of_calls_in_loop"])
+def test_no_stacks_without_need(name):
+    """sum_of_calls_in_loop calls a recursive function, but is not called by it: its own variables need no stack."""
+    stacks = stack_program(name).stacks
+    assert all(v.startswith("triangle.") for v in stacks)
+
+
+def test_only_what_is_live_across_a_recursive_call_has_a_stack():
+    assert stack_program("fibonacci").stacks == ("call", "n")
+    assert stack_program("gcd").stacks == ()
+
+
+def test_tail_calls_are_jumps():
+    """A tail call leaves no frame behind, so gcd runs in constant depth."""
+    blocks = stack_program("gcd").blocks
+    assert not any(isinstance(b.terminator, ir.PushJump) for b in blocks)
+
+
+def test_pop_push_is_cancelled():
+    """`extra` is live across both calls and nothing reads it between them: saved once, restored once."""
+    ops = [op for block in stack_program("unread_between_calls").blocks for op in block.ops]
+    pushed = [v for op in ops if isinstance(op, ir.Push) for v in op.outputs]
+    popped = [v for op in ops if isinstance(op, ir.Pop) for v in op.variables]
+    assert sorted(pushed) == sorted(popped)
+    assert pushed.count("extra") == 1
+
+
+def test_temporaries_are_not_registers():
+    program = stack_program("newton_sqrt")
+    assert "cond" not in program.registers
+
+
+def test_costly_blocks_come_last():
+    def log_prob(q):
+        return -0.5 * tf.reduce_sum(tf.linalg.matvec(tf.eye(50), q) ** 2)
+
+    chain = nuts.sample_chain.options(in_axes=(0, None, None, 0))
+    keys = tf.zeros([2, 2], tf.uint32)
+    program = chain.lower(log_prob, 2, tf.zeros([2, 50]), 0.1, 5, keys).stack_program
+    assert any("leapfrog(" in str(op) for op in program.blocks[-1].ops)
+
+
+def test_unreachable_code_is_not_typed():
+    @ab.autobatch(static_argnames="table")
+    def lookup(x, table=None):
+        if table is not None:
+            return table[0] + x
+        return x * 2
+
+    assert lookup(tf.constant([1, 2])).numpy().tolist() == [2, 4]
+    assert lookup(tf.constant([1, 2]), table=(10,)).numpy().tolist() == [11, 12]
+    assert len(lookup.lower(tf.constant([1, 2])).program.entry.blocks) == 1
+
+
+def test_static_arguments_make_specialisations():
+    @ab.autobatch(static_argnames=("f", "n"))
+    def repeat(f, n, x):
+        return x if n == 0 else repeat(f, n - 1, f(x))
+
+    double = ab.autobatch(lambda_free_double)
+    lowered = repeat.lower(double, 3, tf.constant([1.0, 2.0]))
+    assert [f.name for f in lowered.program.functions] == [
+        "repeat",
+        "repeat'",
+        "lambda_free_double",
+        "repeat''",
+        "repeat'''",
+    ]
+    assert repeat(double, 3, tf.constant([1.0, 2.0])).numpy().tolist() == [8.0, 16.0]
+
+
+def lambda_free_double(x):
+    return 2.0 * x
