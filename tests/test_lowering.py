@@ -75,13 +75,9 @@ def test_static_arguments_make_specialisations():
 
     double = ab.autobatch(lambda_free_double)
     lowered = repeat.lower(double, 3, tf.constant([1.0, 2.0]))
-    assert [f.name for f in lowered.program.functions] == [
-        "repeat",
-        "repeat'",
-        "lambda_free_double",
-        "repeat''",
-        "repeat'''",
-    ]
+    assert sorted(f.name for f in lowered.program.functions) == [
+        "lambda_free_double", "repeat", "repeat'", "repeat''", "repeat'''",
+    ]  # fmt: skip
     assert repeat(double, 3, tf.constant([1.0, 2.0])).numpy().tolist() == [8.0, 16.0]
 
 

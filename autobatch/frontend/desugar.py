@@ -110,8 +110,8 @@ class _Desugarer:
         outer, self.out = self.out, []
         for statement in statements:
             getattr(self, f"do_{type(statement).__name__}")(statement)
-            if isinstance(statement, gast.Return | gast.Break | gast.Continue):
-                break  # nothing after these runs
+            if _always_leaves(self.out):
+                break  # nothing after this runs
         result, self.out = self.out, outer
         return result
 

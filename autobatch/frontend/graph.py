@@ -69,6 +69,7 @@ class _Builder:
 
     def statements(self, body: Statements, loop: _Loop | None) -> None:
         for statement in body:
+            assert not self.current.end, "desugaring drops what cannot run"
             self.statement(statement, loop)
 
     def statement(self, node: gast.AST, loop: _Loop | None) -> None:
