@@ -165,6 +165,10 @@ class Autobatched:
 
     def _loop(self, args: Sequence[Any], kwargs: dict[str, Any], taken: Arguments) -> Any:
         """The batch as a Python loop over its members."""
+        if not taken.size:
+            raise errors.BatchShapeError(
+                "The unbatched backend cannot tell what an empty batch returns.", help="use another backend."
+            )
         names = list(inspect.signature(self._fn).bind(*args, **kwargs).arguments)
         parameters = [p for p in inspect.signature(self._fn).parameters if p not in taken.static]
         results = []

@@ -46,7 +46,7 @@ class LocalStatic:
         env = dict(function.zeros)
         env |= zip(function.function.inputs, arguments, strict=True)
         pc = np.where(members, 0, len(blocks))
-        while (i := int(pc.min())) < len(blocks):
+        while (i := int(pc.min(initial=len(blocks)))) < len(blocks):
             active = pc == i
             for step in function.steps[i]:
                 if isinstance(step, _RegionStep):

@@ -1,0 +1,35 @@
+"""Guarded dispatch against switch_case: recursive NUTS on a correlated 100-dimensional Gaussian."""
+
+from __future__ import annotations
+
+import numpy as np
+import tensorflow as tf
+
+import autobatch as ab
+from benchmarks.timing import in_turn
+from examples import nuts
+
+DIMENSIONS = 100
+
+
+def gaussian_log_prob():
+    """A Gaussian whose covariance has eigenvalues of about 0.5 to 4."""
+    rng = np.random.default_rng(0)
+    factor = rng.normal(size=(DIMENSIONS, DIMENSIONS))
+    covariance = factor @ factor.T / DIMENSIONS + 0.5 * np.eye(DIMENSIONS)
+    precision = tf.constant(np.linalg.inv(covariance), tf.float32)
+    return lambda q: -0.5 * tf.tensordot(q, tf.linalg.matvec(precision, q), 1)
+
+
+def run(chains: int, trajectories: int, rounds: int) -> dict[str, dict[str, float]]:
+    log_prob = gaussian_log_prob()
+    start = tf.constant(np.random.default_rng(1).normal(size=(chains, DIMENSIONS)), tf.float32)
+    keys = ab.random.split(ab.random.key(0), chains)
+    chain = nuts.sample_chain.options(in_axes=(0, None, None, 0))
+    gradients = int(np.sum(chain(log_prob, trajectories, start, 0.2, 10, keys)[3]))
+    systems = {
+        dispatch: (lambda f=chain.options(dispatch=dispatch): f(log_prob, trajectories, start, 0.2, 10, keys))
+        for dispatch in ("guarded", "switch_case")
+    }
+    results = in_turn(systems, rounds)
+    return {name: {**times, "gradients_per_second": gradients / times["median"]} for name, times in results.items()}

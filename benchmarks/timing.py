@@ -1,0 +1,52 @@
+"""Fair timing: the systems take turns within one run, and medians are compared."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+import tensorflow as tf
+from rich.progress import track
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def seconds(run: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    result = run()
+    for leaf in tf.nest.flatten(result):
+        np.asarray(leaf)  # wait for it
+    return time.perf_counter() - start
+
+
+def in_turn(systems: dict[str, Callable[[], object]], rounds: int) -> dict[str, dict[str, float]]:
+    """Times each system ``rounds`` times, in turn; the first call of each is reported apart, as it compiles."""
+    first = {name: seconds(run) for name, run in systems.items()}
+    times: dict[str, list[float]] = {name: [] for name in systems}
+    for _ in track(range(rounds), description=f"{rounds} rounds of {len(systems)} systems"):
+        for name, run in systems.items():
+            times[name].append(seconds(run))
+    return {name: {"first": first[name], "median": median(taken), "best": min(taken)} for name, taken in times.items()}
+
+
+def machine() -> dict[str, object]:
+    names = [line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line]
+    return {
+        "processor": names[0] if names else platform.processor(),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "tensorflow": tf.__version__,
+    }
+
+
+def save(name: str, results: dict) -> Path:
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"{name}.json"
+    path.write_text(json.dumps({"machine": machine(), "results": results}, indent=2) + "\n")
+    return path
