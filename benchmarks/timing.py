@@ -36,7 +36,9 @@ def in_turn(systems: dict[str, Callable[[], object]], rounds: int) -> dict[str, 
 
 
 def machine() -> dict[str, object]:
-    names = [line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line]
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    names = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]
     return {
         "processor": names[0] if names else platform.processor(),
         "cores": os.cpu_count(),
