@@ -15,6 +15,7 @@ from typing import Any
 import tensorflow as tf
 
 from autobatch import errors, ir, regions
+from autobatch.explain import raise_at
 from autobatch.passes.flow import reachable, reaching
 from autobatch.passes.simplify import decide_branches, simplify
 from autobatch.types import (
@@ -285,7 +286,7 @@ def _batched_types(op: ir.Assign, env: dict[str, Any]) -> dict[str, Type]:
     try:
         value = op.function.call(*(env[v] for v in op.inputs))
     except Exception as error:
-        raise regions.explained(error, op.location) from error
+        raise_at(op.location, error)
 
     def member(leaf: Any) -> Any:
         if isinstance(leaf, Tensor) and leaf.shape[:1] == _BATCH:

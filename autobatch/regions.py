@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import tensorflow as tf
 
 from autobatch import context, errors, ir
+from autobatch.explain import raise_at
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,9 @@ def regions(ops: Iterable[ir.Op]) -> list[Region | ir.Op]:
     return result
 
 
+CROSSED = "(crossed)"  # key of ``env`` for the names of the region's inputs; no variable has such a name
+
+
 def execute(ops: Sequence[ir.Assign], env: dict[str, Any], graph: tf.Graph | None = None) -> None:
     """Runs unbatched primitives on user values, in place in ``env``; errors point at the user's line.
 
@@ -69,7 +72,7 @@ def execute(ops: Sequence[ir.Assign], env: dict[str, Any], graph: tf.Graph | Non
             with context.entered(context.Mode.TRACING):
                 outputs = op.function.call(*inputs)
         except Exception as error:
-            raise explained(error, op.location) from error
+            raise_at(op.location, error)
         for name, contents in before:
             if name in env.get(CROSSED, ()) and _contents(env[name]) != contents:
                 raise errors.UnsupportedSyntaxError(
@@ -114,9 +117,6 @@ def _check_vectorizable(operations: Sequence[tf.Operation], location: ir.Locatio
             )
 
 
-CROSSED = "(crossed)"  # key of ``env`` for the names of the region's inputs; no variable has such a name
-
-
 def _contents(value: Any) -> Any:
     """A list's or dict's parts by identity, all the way down; None for what cannot be changed in place."""
     if isinstance(value, dict):
@@ -124,49 +124,3 @@ def _contents(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [(id(part), _contents(part)) for part in value]
     return None
-
-
-def explained(error: Exception, location: ir.Location) -> Exception:
-    """The error to raise for one that came out of user code at ``location``.
-
-    An error of the user's own keeps its type and gains a note; one from inside TensorFlow becomes ours.
-    """
-    if isinstance(error, errors.AutobatchError):
-        if error.places:
-            return error
-        return type(error)(error.message, [(location, "")], error.help)
-    name = type(error).__name__
-    if name == "OperatorNotAllowedInGraphError" or "as a Python `bool`" in str(error):
-        return errors.UnsupportedSyntaxError(
-            "This runs as straight-line code, but asks for the truth or the items of a per-member value.",
-            [(location, "")],
-            "if a helper function branches or loops on it, decorate the helper with @ab.autobatch.",
-        )
-    origin = _origin(error)
-    if isinstance(error, NameError) and origin == location.file:
-        return errors.UndefinedVariableError(
-            f"{_first_line(error).capitalize()}.", [(location, "")], "define or import it."
-        )
-    if isinstance(error, TypeError) and origin == location.file:
-        return errors.TypeMismatchError(f"Python refuses this line: {_first_line(error)}.", [(location, "")])
-    if _LIBRARIES & set(Path(origin).parts):
-        return errors.TypeMismatchError(f"TensorFlow refuses this line: {_first_line(error)}", [(location, "")])
-    note = f"in autobatched code:\n{errors.show(location)}"
-    error.__notes__ = [*getattr(error, "__notes__", ()), note]  # type: ignore[attr-defined]
-    return error
-
-
-_LIBRARIES = {"tensorflow", "keras", "tf_keras", "tensorflow_probability", "autobatch"}
-
-
-def _origin(error: Exception) -> str:
-    """The file that raised the error."""
-    traceback = error.__traceback__
-    while traceback is not None and traceback.tb_next is not None:
-        traceback = traceback.tb_next
-    return traceback.tb_frame.f_code.co_filename if traceback else ""
-
-
-def _first_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0] if lines else type(error).__name__

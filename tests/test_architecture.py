@@ -17,6 +17,7 @@ LAYERS = [
     ["passes", "frontend", "regions", "dot", "types"],
     ["operators"],
     ["values"],
+    ["explain"],
     ["ir", "errors", "random", "context"],
 ]
 

@@ -10,6 +10,7 @@ from typing import Any
 import tensorflow as tf
 
 from autobatch import errors, ir, regions
+from autobatch.explain import raise_at
 from autobatch.types import Tensor, Type, Weak, coerce, dynamic, stored_from, value_from
 
 Stored = list[tf.Tensor]  # the dynamic leaves of one variable, each [Z, ...]
@@ -97,7 +98,7 @@ def _run_batched(
     try:
         value = op.function.call(*arguments)
     except Exception as error:
-        raise regions.explained(error, op.location) from error
+        raise_at(op.location, error)
     result = {v: stored_from(types[v], value) for v in wanted}
     for v, leaves in result.items():
         for leaf, type_ in zip(leaves, dynamic(types[v]), strict=True):
