@@ -1,4 +1,4 @@
-"""Where a call to an autobatched function comes from."""
+"""What surrounds running user code: where calls come from, and the checks that it makes of each member."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from enum import Enum
+from typing import Any
 
 
 class Mode(Enum):
@@ -28,3 +29,24 @@ def entered(new: Mode) -> Iterator[None]:
         yield
     finally:
         _mode.reset(token)
+
+
+_checks: ContextVar[list[tuple[Any, str]] | None] = ContextVar("autobatch_checks", default=None)
+
+
+def check(passed: Any, message: str) -> None:
+    """Asks that ``passed`` (a scalar bool tensor) hold for each member, or the member fails with ``message``."""
+    collected = _checks.get()
+    if collected is not None:
+        collected.append((passed, message))
+
+
+@contextmanager
+def collected_checks() -> Iterator[list[tuple[Any, str]]]:
+    """The checks made inside."""
+    collected: list[tuple[Any, str]] = []
+    token = _checks.set(collected)
+    try:
+        yield collected
+    finally:
+        _checks.reset(token)

@@ -69,8 +69,8 @@ class BatchShapeError(AutobatchError):
     """An argument lacks the batch axis, or batch sizes disagree."""
 
 
-class StackOverflowError(AutobatchError):
-    """Some members recursed deeper than ``max_depth`` calls.
+class MemberError(AutobatchError):
+    """Some members failed while the program ran.
 
     Attributes:
       members: indices of those members.
@@ -85,6 +85,10 @@ class StackOverflowError(AutobatchError):
     ):
         super().__init__(message, places, help)
         self.members = members
+
+
+class StackOverflowError(MemberError):
+    """Some members' calls nest deeper than ``max_depth``."""
 
 
 class ExecutionError(AutobatchError):

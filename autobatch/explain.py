@@ -17,6 +17,8 @@ def raise_at(location: ir.Location, error: Exception) -> NoReturn:
     shown = _explained(error, location)
     if shown is not error:
         raise shown from error
+    if isinstance(error, errors.AutobatchError):
+        raise error
     note = f"in autobatched code:\n{errors.show(location)}"
     error.__notes__ = [*getattr(error, "__notes__", ()), note]  # type: ignore[attr-defined]
     raise error

@@ -46,6 +46,7 @@ class TypedProgram:
     program: ir.Program
     types: Mapping[Variable, Type]
     shared: tuple[Tensor | Weak, ...]  # the types of the shared arguments' leaves
+    checks: tuple[regions.Check, ...]  # what members must meet; a failed member holds 1 + the check's position
 
     def of(self, function: str) -> dict[str, Type]:
         return {v: t for (f, v), t in self.types.items() if f == function}
@@ -74,7 +75,9 @@ def infer(program: ir.Program, arguments: Sequence[Type], shared: Sequence[Tenso
     types = inference.types
     if any(leaf.dtype.size == 8 and isinstance(leaf, Tensor) for t in types.values() for leaf in dynamic(t)):
         types = {v: widened(t) for v, t in types.items()}
-    return TypedProgram(ir.Program(tuple(simplify(f) for f in functions)), types, tuple(shared))
+    return TypedProgram(
+        ir.Program(tuple(simplify(f) for f in functions)), types, tuple(shared), tuple(inference.checks)
+    )
 
 
 class _Inference:
@@ -86,6 +89,7 @@ class _Inference:
         self.pending: dict[tuple[str, int], None] = {(program.entry.name, 0): None}
         self.visited: set[tuple[str, int]] = set()
         self.readers: dict[Variable, set[tuple[str, int]]] = {}
+        self.checks: dict[regions.Check, None] = {}
         self.failures: dict[tuple[str, int], Exception] = {}
         self.cache: dict[tuple, dict[str, Type]] = {}
         self.escaping = {f.name: _read_elsewhere(f) for f in program.functions}
@@ -249,7 +253,7 @@ class _Inference:
             if region.batched:
                 return {v: t for v, t in _batched_types(region.ops[0], env).items() if v in wanted}
             env[regions.CROSSED] = frozenset(inputs)
-            regions.execute(region.ops, env, graph)
+            self.checks |= {check: None for _, check in regions.execute(region.ops, env, graph)}
             return {v: type_of(env[v]) for v in wanted}
 
     # --- checks of the whole --------------------------------------------------------------------

@@ -13,7 +13,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from autobatch import errors
+from autobatch import context, errors
 from autobatch.values import WeakScalar, adopts, is_tensor
 
 
@@ -149,7 +149,9 @@ def _position(index: Any, size: int | None) -> tf.Tensor:
             f"A per-member index must be an integer scalar; this is {index.dtype.name}{list(index.shape)}.",
             help="use tf.gather for several rows at once.",
         )
-    return tf.where(index < 0, index + size, index)
+    context.check((index >= -size) & (index < size), f"an index is out of range for an axis of size {size}")
+    # In range whatever comes: outside XLA a gather that fails would stop every member.
+    return tf.clip_by_value(tf.where(index < 0, index + size, index), 0, size - 1)
 
 
 def getitem(value: Any, index: Any) -> Any:

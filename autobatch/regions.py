@@ -59,20 +59,32 @@ def regions(ops: Iterable[ir.Op]) -> list[Region | ir.Op]:
 CROSSED = "(crossed)"  # key of ``env`` for the names of the region's inputs; no variable has such a name
 
 
-def execute(ops: Sequence[ir.Assign], env: dict[str, Any], graph: tf.Graph | None = None) -> None:
+@dataclass(frozen=True)
+class Check:
+    """A condition that each member must meet at a place in the user's code."""
+
+    message: str
+    location: ir.Location
+
+
+def execute(ops: Sequence[ir.Assign], env: dict[str, Any], graph: tf.Graph | None = None) -> list[tuple[Any, Check]]:
     """Runs unbatched primitives on user values, in place in ``env``; errors point at the user's line.
 
-    If ``graph`` is given, the operations that each primitive adds to it are checked.
+    If ``graph`` is given, the operations that each primitive adds to it are looked at.
+
+    Returns: the conditions (scalar bool tensors) that the member must meet.
     """
+    conditions: list[tuple[Any, Check]] = []
     for op in ops:
         before_count = len(graph.get_operations()) if graph else 0
         inputs = [env[name] for name in op.inputs]
         before = [(name, _contents(value)) for name, value in zip(op.inputs, inputs, strict=True)]
         try:
-            with context.entered(context.Mode.TRACING):
+            with context.entered(context.Mode.TRACING), context.collected_checks() as checks:
                 outputs = op.function.call(*inputs)
         except Exception as error:
             raise_at(op.location, error)
+        conditions += [(passed, Check(message, op.location)) for passed, message in checks]
         for name, contents in before:
             if name in env.get(CROSSED, ()) and _contents(env[name]) != contents:
                 raise errors.UnsupportedSyntaxError(
@@ -86,6 +98,7 @@ def execute(ops: Sequence[ir.Assign], env: dict[str, Any], graph: tf.Graph | Non
             env[op.outputs[0]] = outputs
         elif op.outputs:
             env.update(zip(op.outputs, outputs, strict=True))
+    return conditions
 
 
 _CONTROL_FLOW = ("If", "StatelessIf", "While", "StatelessWhile", "Case", "StatelessCase")

@@ -10,12 +10,14 @@ import autobatch as ab
 from autobatch.errors import (
     AutobatchError,
     BatchShapeError,
+    MemberError,
     StackOverflowError,
     TypeMismatchError,
     UndefinedVariableError,
     UnsupportedSyntaxError,
     VectorizationError,
-)  # fmt: skip
+)
+from tests.backends import BACKENDS
 
 X = tf.constant([1.0, -2.0, 3.0])
 N = tf.constant([1, 2, 3])
@@ -283,6 +285,27 @@ def test_stack_overflow_names_the_members(options):
         runaway.options(max_depth=40, **options)(N)
     assert caught.value.members == (1,)
     assert "return runaway(n) + 1" in str(caught.value)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_an_index_out_of_range_names_the_members(backend):
+    @ab.autobatch(**BACKENDS[backend])
+    def pick(x, i, j):
+        y = x * 2
+        if i >= 0:
+            y[j] += x[i]
+        return y
+
+    x = tf.constant([[1, 2], [3, 4], [5, 6]])
+    assert pick(x, tf.constant([0, 1, -9]), tf.constant([-1, 0, 9])).numpy().tolist() == [[2, 5], [10, 8], [10, 12]]
+    with pytest.raises(MemberError, match="an index is out of range for an axis of size 2") as caught:
+        pick(x, tf.constant([2, 9, -7]), tf.constant([0, 1, 0]))
+    assert caught.value.members == (0, 1)
+    assert "In 2 members (0, 1)" in str(caught.value)
+    assert "y[j] += x[i]" in str(caught.value)
+    with pytest.raises(MemberError) as caught:
+        pick(x, tf.constant([1, 0, 1]), tf.constant([0, 1, -3]))
+    assert caught.value.members == (2,)
 
 
 def test_inside_a_tf_function_recursion_needs_max_depth():

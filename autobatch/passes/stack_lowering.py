@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from autobatch import ir
 from autobatch.inference import TypedProgram
 from autobatch.passes.flow import live_before, liveness
+from autobatch.regions import Check
 from autobatch.types import Tensor, Type, Weak, dynamic
 
 
@@ -23,6 +24,7 @@ class TypedStackProgram:
     program: ir.StackProgram
     types: Mapping[str, Type]
     shared: tuple[Tensor | Weak, ...]
+    checks: tuple[Check, ...]
     live_end: tuple[frozenset[str], ...]  # for each block, the variables live before its terminator
 
 
@@ -63,7 +65,7 @@ def lower_to_stack(typed: TypedProgram) -> TypedStackProgram:
         stacks=_stacks(blocks),
         registers=tuple(sorted(v for v in carried if dynamic(types[v]))),
     )
-    return TypedStackProgram(stack_program, types, typed.shared, tuple(live_end))
+    return TypedStackProgram(stack_program, types, typed.shared, typed.checks, tuple(live_end))
 
 
 def _qualified(function: str, variable: str, several: bool) -> str:

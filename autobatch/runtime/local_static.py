@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from autobatch import errors, ir, regions
+from autobatch import ir, regions
 from autobatch.inference import TypedProgram
 from autobatch.passes.flow import live_before, liveness
-from autobatch.runtime.vectorize import Environment, Stored, run_region
+from autobatch.runtime.failures import overflow, raise_for_faults
+from autobatch.runtime.vectorize import FAULT, Environment, Stored, run_region
 from autobatch.types import Type, coerce, dynamic
 
 
@@ -24,7 +25,7 @@ class LocalStatic:
 
     def __init__(self, typed: TypedProgram, size: int, jit_compile: bool, max_depth: int | None):
         self.typed, self.size, self.max_depth = typed, size, max_depth
-        self.functions = {f.name: _Function(f, typed.of(f.name), size, jit_compile) for f in typed.program.functions}
+        self.functions = {f.name: _Function(f, typed, size, jit_compile) for f in typed.program.functions}
 
     def __call__(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor]) -> list[Stored]:
         return self.run(self.typed.program.entry.name, arguments, np.ones(self.size, bool), list(shared), 0, None)
@@ -40,7 +41,12 @@ class LocalStatic:
     ) -> list[Stored]:
         """Runs a function for the ``members`` of the mask; the others' results mean nothing."""
         if self.max_depth is not None and depth > self.max_depth:
-            raise _overflow(members, f"max_depth={self.max_depth}", "raise max_depth, or see whether it ends.", call)
+            raise overflow(
+                members,
+                f"max_depth={self.max_depth}",
+                "raise max_depth, or see whether the recursion ends.",
+                [call.location] if call else [],
+            )
         function = self.functions[name]
         blocks = function.function.blocks
         env = dict(function.zeros)
@@ -51,6 +57,8 @@ class LocalStatic:
             for step in function.steps[i]:
                 if isinstance(step, _RegionStep):
                     env |= step(env, active, shared)
+                    if FAULT in env:
+                        raise_for_faults(env.pop(FAULT)[0].numpy(), self.typed.checks)
                     continue
                 callee = self.functions[step.function]
                 passed = [
@@ -61,7 +69,7 @@ class LocalStatic:
                     results = self.run(step.function, passed, active, shared, depth + 1, step)
                 except RecursionError:
                     help = "use the program-counter backend, whose stacks grow, or see whether the recursion ends."
-                    raise _overflow(active, f"Python's own stack allows ({depth})", help, step) from None
+                    raise overflow(active, f"Python's own stack allows ({depth})", help, [step.location]) from None
                 for output, result, leaves in zip(step.outputs, callee.function.outputs, results, strict=True):
                     new = coerce(callee.types[result], function.types[output], leaves, shared, self.size)
                     env[output] = [_masked(active, n, o) for n, o in zip(new, env[output], strict=True)]
@@ -83,8 +91,8 @@ def _next(pc: np.ndarray, active: np.ndarray, end: ir.Terminator, env: Environme
 class _Function:
     """A function made ready to run: its blocks as region steps and calls."""
 
-    def __init__(self, function: ir.Function, types: Mapping[str, Type], size: int, jit_compile: bool):
-        self.function, self.types, self.size = function, types, size
+    def __init__(self, function: ir.Function, typed: TypedProgram, size: int, jit_compile: bool):
+        self.function, self.types, self.size = function, typed.of(function.name), size
         _, live_end = liveness(function)
         self.steps: list[list[_RegionStep | ir.Call]] = []
         for block, live in zip(function.blocks, live_end, strict=True):
@@ -93,7 +101,7 @@ class _Function:
                 rest = rest[len(part.ops) if isinstance(part, regions.Region) else 1 :]
                 if isinstance(part, regions.Region):
                     wanted = live_before(rest, live) & set(part.assigned)
-                    steps.append(_RegionStep(part, sorted(wanted), types, size, jit_compile))
+                    steps.append(_RegionStep(part, sorted(wanted), self.types, typed.checks, size, jit_compile))
                 else:
                     steps.append(part)
             self.steps.append(steps)
@@ -111,7 +119,13 @@ class _RegionStep:
     """A region as one compiled TensorFlow function of the whole batch."""
 
     def __init__(
-        self, region: regions.Region, wanted: list[str], types: Mapping[str, Type], size: int, jit_compile: bool
+        self,
+        region: regions.Region,
+        wanted: list[str],
+        types: Mapping[str, Type],
+        checks: Sequence[regions.Check],
+        size: int,
+        jit_compile: bool,
     ):
         self.inputs, self.wanted = region.inputs, wanted
 
@@ -119,8 +133,10 @@ class _RegionStep:
             # Idle members compute on a copy of an active member's data: their own may be stale and raise.
             donor = tf.where(active, tf.range(size), tf.argmax(active, output_type=tf.int32))
             inputs = {v: [tf.gather(leaf, donor) for leaf in leaves] for v, leaves in inputs.items()}
-            new = run_region(region, inputs, types, wanted, shared, size)
-            return {v: [_masked(active, n, o) for n, o in zip(new[v], old[v], strict=True)] for v in wanted}
+            new = run_region(region, inputs, types, wanted, shared, size, checks)
+            kept = {v: [_masked(active, n, o) for n, o in zip(new[v], old[v], strict=True)] for v in wanted}
+            faults = {FAULT: [tf.where(active, new[FAULT][0], 0)]} if FAULT in new else {}
+            return kept | faults
 
         self.function = tf.function(run, autograph=False, jit_compile=jit_compile)
 
@@ -131,11 +147,3 @@ class _RegionStep:
 
 def _masked(active: Any, new: tf.Tensor, old: tf.Tensor) -> tf.Tensor:
     return tf.where(tf.reshape(active, [-1] + [1] * (new.shape.rank - 1)), new, old)
-
-
-def _overflow(members: np.ndarray, limit: str, help: str, call: ir.Call | None) -> errors.StackOverflowError:
-    chosen = tuple(members.nonzero()[0].tolist())
-    place = (call.location if call else None, "")
-    return errors.StackOverflowError(
-        f"{len(chosen)} member(s) nested calls deeper than {limit}.", [place], help, chosen
-    )

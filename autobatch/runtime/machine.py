@@ -8,8 +8,9 @@ The state is a dictionary of tensors, for Z lanes and stacks of D saved frames:
     pc stack        [D + 1, Z] int32    where each frame returns to
     depth           [Z] int32           how many frames the lane has saved
     overflow        [Z] bool            lanes that stopped because they needed a frame more
+    fault           [Z] int32           1 + the position of the check that stopped the lane, or 0
 
-A program without calls has only ``pc`` and registers.
+A program without calls and checks has only ``pc`` and registers.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import tensorflow as tf
 from autobatch import ir, regions
 from autobatch.passes.flow import live_before
 from autobatch.passes.stack_lowering import TypedStackProgram, stack_reads
-from autobatch.runtime.vectorize import Environment, Stored, run_region
+from autobatch.runtime.vectorize import FAULT, Environment, Stored, makes_checks, run_region
 from autobatch.types import coerce, dynamic
 
 State = dict[str, tf.Tensor]
@@ -76,6 +77,8 @@ class Machine:
             state["pc stack"] = tf.zeros([self.depth + 1, z], tf.int32)
             state["depth"] = tf.zeros([z], tf.int32)
             state["overflow"] = tf.zeros([z], tf.bool)
+        if self.typed.checks:
+            state["fault"] = tf.zeros([z], tf.int32)
         for v, leaves in zip(self.program.inputs, arguments, strict=True):
             if v in self.program.registers:
                 state |= {_register(v, k): leaf for k, leaf in enumerate(leaves)}
@@ -99,6 +102,8 @@ class Machine:
             keys += ["pc stack", "depth", "overflow"]
         if isinstance(block.terminator, ir.Return) and self.has_calls:
             keys += ["depth"]
+        if makes_checks(block.ops, self.typed.checks):
+            keys += ["fault"]
         return tuple(sorted(keys))
 
     def _kept(self, i: int) -> list[str]:
@@ -113,6 +118,7 @@ class Machine:
         active = tf.equal(state["pc"], i)
         env = self._inputs(i, state, active)
         new: State = {}
+        fault = None
         parts = regions.regions(block.ops)
         rest = list(block.ops)
         for part in parts:
@@ -121,7 +127,11 @@ class Machine:
             match part:
                 case regions.Region():
                     live = live_before(rest, self.typed.live_end[i], stack_reads)
-                    env |= run_region(part, env, types, [v for v in part.assigned if v in live], shared, z)
+                    wanted = [v for v in part.assigned if v in live]
+                    env |= run_region(part, env, types, wanted, shared, z, self.typed.checks)
+                    if FAULT in env:
+                        (found,) = env.pop(FAULT)
+                        fault = found if fault is None else tf.where(fault == 0, found, fault)
                 case ir.Push(outputs, _, inputs):
                     (target,), (source,) = outputs, inputs
                     for k, top in enumerate(env[target]):
@@ -138,7 +148,12 @@ class Machine:
             for k, leaf in enumerate(env[v]):
                 key = _register(v, k)
                 new[key] = _masked(active, leaf, state[key])
-        return new | self._jump(block.terminator, active, env, state)
+        new |= self._jump(block.terminator, active, env, state)
+        if fault is not None:
+            fault = tf.where(active, fault, 0)
+            new["fault"] = tf.where(active, fault, state["fault"])
+            new["pc"] = tf.where(fault > 0, self.halt, new["pc"])
+        return new
 
     def _inputs(self, i: int, state: State, active: tf.Tensor) -> Environment:
         """The tops that block ``i`` reads, with harmless data in idle lanes.

@@ -8,7 +8,9 @@ import tensorflow as tf
 
 from autobatch import errors, ir
 from autobatch.passes.stack_lowering import TypedStackProgram
+from autobatch.runtime import failures
 from autobatch.runtime.dispatch import STRATEGIES
+from autobatch.runtime.failures import raise_for_faults
 from autobatch.runtime.machine import Machine
 from autobatch.runtime.vectorize import Stored
 
@@ -25,14 +27,15 @@ class ProgramCounter:
         self.functions: dict[int, tf.types.experimental.PolymorphicFunction] = {}
 
     def function(self, depth: int) -> tf.types.experimental.PolymorphicFunction:
-        """The machine with stacks of ``depth`` frames: (arguments, shared) -> (results, overflow mask)."""
+        """The machine with stacks of ``depth`` frames: (arguments, shared) -> (results, overflow, fault)."""
         if depth not in self.functions:
             machine = Machine(self.typed, self.size, depth, safe=not self.jit_compile)
             strategy = STRATEGIES[self.dispatch]
 
-            def run(arguments: list[Stored], shared: list[tf.Tensor]) -> tuple[list[Stored], tf.Tensor]:
+            def run(arguments: list[Stored], shared: list[tf.Tensor]) -> tuple[list[Stored], tf.Tensor, tf.Tensor]:
                 state = strategy(machine, machine.initial(arguments), shared)
-                return machine.results(state), state.get("overflow", tf.zeros([self.size], tf.bool))
+                overflow = state.get("overflow", tf.zeros([self.size], tf.bool))
+                return machine.results(state), overflow, state.get("fault", tf.zeros([self.size], tf.int32))
 
             self.functions[depth] = tf.function(run, autograph=False, jit_compile=self.jit_compile)
         return self.functions[depth]
@@ -44,16 +47,23 @@ class ProgramCounter:
     def __call__(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor]) -> list[Stored]:
         """Runs all members to the end; if some need deeper stacks, again with stacks twice as deep.
 
-        Raises: StackOverflowError, if ``max_depth`` frames are not enough.
+        Raises:
+          StackOverflowError: ``max_depth`` frames are not enough.
+          MemberError: a member failed a check.
         """
         if not tf.executing_eagerly():
             return self._in_graph(arguments, shared)
         while True:
-            results, overflow = self.function(self.depth)(list(arguments), list(shared))
+            results, overflow, fault = self.function(self.depth)(list(arguments), list(shared))
+            if self.typed.checks:
+                raise_for_faults(fault.numpy(), self.typed.checks)
             if not self.has_calls or not overflow.numpy().any():
                 return results
             if self.max_depth is not None and self.depth >= self.max_depth:
-                raise _overflow_error(self.typed, overflow.numpy().nonzero()[0].tolist(), self.max_depth)
+                blocks = self.typed.program.blocks
+                calls = [b.terminator.location for b in blocks if isinstance(b.terminator, ir.PushJump)]
+                help = "raise max_depth, or see whether the recursion ends."
+                raise failures.overflow(overflow.numpy(), f"max_depth={self.max_depth}", help, calls)
             self.depth = self.depth * 2 if self.max_depth is None else min(self.depth * 2, self.max_depth)
 
     def compiler_ir(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor], stage: str) -> str:
@@ -63,35 +73,28 @@ class ProgramCounter:
 
     def _in_graph(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor]) -> list[Stored]:
         """Inside a user's tf.function, where the host cannot step in to deepen the stacks."""
-        if not self.has_calls:
-            return self.function(0)(list(arguments), list(shared))[0]
-        if self.max_depth is None:
+        if self.has_calls and self.max_depth is None:
             raise errors.StackOverflowError(
                 "Inside a tf.function the stacks cannot grow, so their depth must be given.",
                 help="f.options(max_depth=...): the deepest nesting of calls that any member needs.",
             )
-        results, overflow = self.function(self.max_depth)(list(arguments), list(shared))
-        check = tf.debugging.Assert(
-            ~tf.reduce_any(overflow), [f"autobatch: calls nested deeper than max_depth={self.max_depth}"]
-        )
-        with tf.control_dependencies([check] if check is not None else []):
-            return tf.nest.map_structure(lambda leaf: _poisoned(leaf, overflow), results)
+        results, overflow, fault = self.function(self.max_depth or 0)(list(arguments), list(shared))
+        failed, checks = overflow | (fault > 0), []
+        if self.has_calls:
+            message = f"autobatch: calls nested deeper than max_depth={self.max_depth}"
+            checks.append(tf.debugging.Assert(~tf.reduce_any(overflow), [message]))
+        for k, check in enumerate(self.typed.checks):
+            message = f"autobatch: {check.message} at {check.location.file}:{check.location.line}"
+            checks.append(tf.debugging.Assert(~tf.reduce_any(tf.equal(fault, k + 1)), [message]))
+        if not checks:
+            return results
+        with tf.control_dependencies([check for check in checks if check is not None]):
+            return tf.nest.map_structure(lambda leaf: _poisoned(leaf, failed), results)
 
 
-def _poisoned(leaf: tf.Tensor, overflow: tf.Tensor) -> tf.Tensor:
-    """NaN in place of the unfinished members' floats: XLA drops the assertion, and no wrong number may pass."""
+def _poisoned(leaf: tf.Tensor, failed: tf.Tensor) -> tf.Tensor:
+    """NaN in place of the failed members' floats: XLA drops the assertion, and no wrong number may pass."""
     if not leaf.dtype.is_floating:
         return tf.identity(leaf)
-    mask = tf.reshape(overflow, [-1] + [1] * (leaf.shape.rank - 1))
+    mask = tf.reshape(failed, [-1] + [1] * (leaf.shape.rank - 1))
     return tf.where(mask, tf.constant(float("nan"), leaf.dtype), leaf)
-
-
-def _overflow_error(typed: TypedStackProgram, members: list[int], max_depth: int) -> errors.StackOverflowError:
-    calls = [b.terminator.location for b in typed.program.blocks if isinstance(b.terminator, ir.PushJump)]
-    shown = ", ".join(map(str, members[:8])) + (", ..." if len(members) > 8 else "")
-    return errors.StackOverflowError(
-        f"{len(members)} member(s) nested calls deeper than max_depth={max_depth}: {shown}.",
-        [(location, "") for location in calls[:3]],
-        "raise max_depth, or see whether the recursion ends.",
-        tuple(members),
-    )

@@ -24,6 +24,7 @@ def run_region(
     wanted: Sequence[str],
     shared: Sequence[tf.Tensor],
     size: int,
+    checks: Sequence[regions.Check] = (),
 ) -> Environment:
     """Runs a region for ``size`` members at once.
 
@@ -34,8 +35,10 @@ def run_region(
       wanted: which of the assigned variables to return.
       shared: the shared arguments' leaves.
       size: the batch size Z.
+      checks: the program's checks.
 
-    Returns: the stored leaves of the ``wanted`` variables.
+    Returns: the stored leaves of the ``wanted`` variables, and, if the region makes any of the checks, FAULT: for each
+      member 1 + the position in ``checks`` of the first that it failed, or 0.
     """
     wanted = [v for v in wanted if v in region.assigned]
     if region.batched:
@@ -43,16 +46,21 @@ def run_region(
     if all(op.function is ir.COPY for op in region.ops):
         return _copy(region.ops, env, types, wanted, shared, size)
 
+    faulty = makes_checks(region.ops, checks)
+
     def member(stored: Mapping[str, Stored]) -> dict[str, Stored]:
         values: dict[str, Any] = {v: value_from(types[v], stored.get(v, []), shared) for v in region.inputs}
         values[regions.CROSSED] = frozenset(region.inputs)
         with tf.name_scope("region"):
-            _execute_named(region.ops, values)
+            conditions = _execute_named(region.ops, values)
+        results = {v: stored_from(types[v], values[v]) for v in wanted}
+        if faulty:
+            results[FAULT] = [_first_failure(conditions, checks)]
         # vectorized_map mishandles results that are outer tensors themselves.
-        return {v: [tf.identity(leaf) for leaf in stored_from(types[v], values[v])] for v in wanted}
+        return {v: [tf.identity(leaf) for leaf in leaves] for v, leaves in results.items()}
 
     stored_inputs = {v: env[v] for v in region.inputs if env.get(v)}
-    if not any(dynamic(types[v]) for v in wanted):
+    if not faulty and not any(dynamic(types[v]) for v in wanted):
         return {v: [] for v in wanted}
     if not stored_inputs:
         once = member({})
@@ -61,7 +69,22 @@ def run_region(
         result = tf.vectorized_map(member, stored_inputs, fallback_to_while_loop=False)
     except (ValueError, NotImplementedError, TypeError) as error:
         raise _vectorization_error(error, region) from error
-    return {v: list(result[v]) if v in result else [] for v in wanted}
+    return {v: list(result.get(v, [])) for v in (*wanted, *([FAULT] if faulty else []))}
+
+
+FAULT = "(fault)"  # key of an environment for the members' failed checks; no variable has such a name
+
+
+def makes_checks(ops: Sequence[Any], checks: Sequence[regions.Check]) -> bool:
+    places = {check.location for check in checks}
+    return any(isinstance(op, ir.Assign) and op.location in places for op in ops)
+
+
+def _first_failure(conditions: Sequence[tuple[tf.Tensor, regions.Check]], checks: Sequence[regions.Check]) -> tf.Tensor:
+    code = tf.zeros([], tf.int32)
+    for passed, check in reversed(conditions):
+        code = tf.where(passed, code, 1 + checks.index(check))
+    return code
 
 
 def _copy(
@@ -79,11 +102,13 @@ def _copy(
     return {v: copies[v] for v in wanted}
 
 
-def _execute_named(ops: Sequence[ir.Assign], values: dict[str, Any]) -> None:
+def _execute_named(ops: Sequence[ir.Assign], values: dict[str, Any]) -> list[tuple[Any, regions.Check]]:
     """Runs the primitives, each in a name scope from which an error can be traced back to it."""
+    conditions = []
     for k, op in enumerate(ops):
         with tf.name_scope(f"primitive_{k}") if len(ops) > 1 else nullcontext():
-            regions.execute((op,), values)
+            conditions += regions.execute((op,), values)
+    return conditions
 
 
 def _run_batched(
