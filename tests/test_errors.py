@@ -313,6 +313,15 @@ def test_inside_a_tf_function_recursion_needs_max_depth():
         tf.function(runaway, autograph=False)(N)
 
 
+def test_endless_specialisation():
+    @ab.autobatch(static_argnames="n")
+    def climb(x, n):
+        return climb(x, n + 1) if x > 0 else x
+
+    with pytest.raises(UnsupportedSyntaxError, match="different choices of static arguments"):
+        climb(X, 0)
+
+
 def test_bad_options():
     with pytest.raises(ValueError, match="backend must be one of"):
         absolute.options(backend="gpu")

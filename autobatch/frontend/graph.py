@@ -50,8 +50,7 @@ class _Builder:
         self.exit_if_open()
         number = {id(block): i for i, block in enumerate(self.blocks)}
         blocks = tuple(ir.Block(tuple(b.ops), _terminator(b.end, number)) for b in self.blocks)
-        location = self.source.location(self.source.tree)
-        return ir.Function(name, self.source.parameters, blocks, (self.core.result,), location)
+        return ir.Function(name, self.source.parameters, blocks, (self.core.result,), self.source.definition_location)
 
     def exit_if_open(self) -> None:
         if not self.current.end:

@@ -9,11 +9,13 @@ from typing import Any
 import astunparse
 import gast
 
-from autobatch import ir
+from autobatch import errors, ir
 from autobatch.frontend.core import Callee, Core, Target
 from autobatch.frontend.desugar import desugar
 from autobatch.frontend.graph import build
 from autobatch.frontend.source import read
+
+MOST_SPECIALISATIONS = 200  # of one function in one program
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,12 @@ def lower(entry: Callee, static: Mapping[str, Any], callee_of: Callable[[Any], C
         if key not in keys:
             base = target.callee.function.__name__
             number = sum(name.split("'")[0] == base for name in keys.values())
+            if number >= MOST_SPECIALISATIONS:
+                raise errors.UnsupportedSyntaxError(
+                    f"`{base}` is called with more than {MOST_SPECIALISATIONS} different choices of static arguments.",
+                    [(read(target.callee.function, {}).definition_location, "")],
+                    "a recursion over a static argument must end on a condition of static values; else pass a tensor.",
+                )
             keys[key] = base + "'" * number
             pending.append(target)
         return keys[key]

@@ -31,6 +31,10 @@ class Source:
         """The names of the arguments that are not static, in order."""
         return tuple(p for p in inspect.signature(self.function).parameters if p not in self.static)
 
+    @property
+    def definition_location(self) -> ir.Location:
+        return self.location(self.tree)
+
     def location(self, node: gast.AST) -> ir.Location:
         line, column = getattr(node, "lineno", self.tree.lineno), getattr(node, "col_offset", 0)
         text = linecache.getline(self.file, line).rstrip("\r\n")
