@@ -111,12 +111,25 @@ def either(left: Any, right: Callable[[], Any]) -> Any:
     return ifexp(left, lambda: True, lambda: truth(right()))
 
 
+def integer(value: Any) -> Any:
+    """``value``, which must be an integer: a bound of a range."""
+    if is_tensor(value) and value.dtype.is_integer and value.shape.rank == 0:
+        return value
+    if isinstance(value, WeakScalar) and value.kind is int:
+        return value
+    if _per_member(value):
+        dtype = value.kind.__name__ if isinstance(value, WeakScalar) else f"{value.dtype.name}{list(value.shape)}"
+        raise errors.TypeMismatchError(f"A range needs integers; this is {dtype}.", help="use tf.cast.")
+    return operator.index(value)
+
+
 def in_range(i: Any, stop: Any, step: Any) -> Any:
     """Whether ``range(..., stop, step)`` still yields ``i``."""
     if not _per_member(step):
         if step == 0:
-            raise ValueError("range() arg 3 must not be zero")
+            raise errors.TypeMismatchError("The step of this range is zero.")
         return i < stop if step > 0 else i > stop
+    context.check(step != 0, "the step of the range is zero")
     rising, falling = tf.convert_to_tensor(i < stop), tf.convert_to_tensor(i > stop)
     return tf.where(tf.convert_to_tensor(step > 0), rising, falling)
 

@@ -65,6 +65,18 @@ def assigns_attribute(x):
     return x
 
 
+def float_range(x):
+    for _ in range(x):  # here
+        x = x + 1.0
+    return x
+
+
+def zero_step(x):
+    for _ in range(3, 5, 0):  # here
+        x = x + 1.0
+    return x
+
+
 def walrus(x):
     return (y := x) + y  # here
 
@@ -203,7 +215,8 @@ def absolute(x):
 CASES = [
     (uses_with, UnsupportedSyntaxError), (uses_try, UnsupportedSyntaxError), (uses_lambda_call, UnsupportedSyntaxError),
     (loops_over_list, UnsupportedSyntaxError), (uses_while_else, UnsupportedSyntaxError),
-    (assigns_attribute, UnsupportedSyntaxError), (walrus, UnsupportedSyntaxError), (deletes, UnsupportedSyntaxError),
+    (assigns_attribute, UnsupportedSyntaxError), (walrus, UnsupportedSyntaxError),
+    (float_range, TypeMismatchError), (zero_step, TypeMismatchError), (deletes, UnsupportedSyntaxError),
     (nested_def, UnsupportedSyntaxError), (prints, UnsupportedSyntaxError), (declares_global, UnsupportedSyntaxError),
     (may_be_unset, UndefinedVariableError), (unset_after_loop, UndefinedVariableError),
     (different_dtypes, TypeMismatchError), (different_shapes, TypeMismatchError), (none_on_one_path, TypeMismatchError),

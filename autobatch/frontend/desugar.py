@@ -66,6 +66,10 @@ def _is_cheap(node: gast.AST) -> bool:
             return False
 
 
+def _is_int(node: gast.AST) -> bool:
+    return isinstance(node, gast.Constant) and isinstance(node.value, int)
+
+
 def _always_leaves(body: Statements) -> bool:
     """Whether control never falls off the end."""
     match body[-1] if body else None:
@@ -232,6 +236,7 @@ class _Desugarer:
         ):
             self.refuse(node.iter, "a loop over anything but range(...)", "loop over range(...) and index.")
         bounds = [self.expression(a) for a in call.args]
+        bounds = [b if _is_int(b) else support("integer", [b], b) for b in bounds]
         start = bounds[0] if len(bounds) > 1 else constant(0, node)
         stop = self.named(bounds[1] if len(bounds) > 1 else bounds[0], "stop")
         step = self.named(bounds[2], "step") if len(bounds) > 2 else constant(1, node)

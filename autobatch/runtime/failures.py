@@ -19,7 +19,7 @@ def raise_for_faults(codes: np.ndarray, checks: Sequence[Check]) -> None:
         raise errors.MemberError(
             f"In {_members(same)}, {first.message}.",
             [(first.location, "")],
-            "test the index with `if` first: a member does not run what it does not reach.",
+            "test for it with `if` first: a member runs only what it reaches.",
             failed,
         )
 
