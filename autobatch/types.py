@@ -115,9 +115,19 @@ def _leaf_type(value: Any) -> Leaf:
         if not value.shape.is_fully_defined():
             return Opaque(f"tensor of unknown shape {value.shape}")
         return Tensor(value.dtype.base_dtype, static_shape(value))
+    if isinstance(value, python_types.FunctionType) and _captures_members(value):
+        return Opaque("function that uses per-member values")
     if isinstance(value, _STATIC) or getattr(value, "__autobatch_static__", False):
         return Static(value)
     return Opaque(f"{type(value).__module__}.{type(value).__qualname__} object")
+
+
+def _captures_members(function: python_types.FunctionType) -> bool:
+    cells = [cell.cell_contents for cell in function.__closure__ or () if cell != python_types.CellType()]
+    return any(
+        isinstance(leaf, WeakScalar) or (is_tensor(leaf) and not hasattr(leaf, "numpy"))
+        for leaf in tf.nest.flatten(cells)
+    )
 
 
 def static_shape(tensor: tf.Tensor) -> tuple[int, ...]:

@@ -77,6 +77,19 @@ def zero_step(x):
     return x
 
 
+def late_binding(x):
+    y = x
+    add = lambda z: z + y  # noqa: E731  # here
+    y = y * 2.0
+    return add(x)
+
+
+def lambda_across_branch(x):
+    add = lambda z: z + x  # noqa: E731
+    y = x if tf.reduce_sum(x) > 0 else -x
+    return add(y)  # here
+
+
 def walrus(x):
     return (y := x) + y  # here
 
@@ -216,6 +229,7 @@ CASES = [
     (uses_with, UnsupportedSyntaxError), (uses_try, UnsupportedSyntaxError), (uses_lambda_call, UnsupportedSyntaxError),
     (loops_over_list, UnsupportedSyntaxError), (uses_while_else, UnsupportedSyntaxError),
     (assigns_attribute, UnsupportedSyntaxError), (walrus, UnsupportedSyntaxError),
+    (late_binding, UnsupportedSyntaxError), (lambda_across_branch, TypeMismatchError),
     (float_range, TypeMismatchError), (zero_step, TypeMismatchError), (deletes, UnsupportedSyntaxError),
     (nested_def, UnsupportedSyntaxError), (prints, UnsupportedSyntaxError), (declares_global, UnsupportedSyntaxError),
     (may_be_unset, UndefinedVariableError), (unset_after_loop, UndefinedVariableError),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import inspect
+from collections import Counter
 from collections.abc import Callable, Hashable
 from typing import Any
 
@@ -87,6 +88,11 @@ class _Desugarer:
     def __init__(self, source: Source, tree: gast.FunctionDef, callee_of: Callable[[Any], Callee | None]):
         self.source, self.tree, self.callee_of = source, tree, callee_of
         self.locals = set(source.parameters) | set(assigned_names(tree.body))
+        self.assignments = Counter(source.parameters)
+        self.assignments.update(
+            n.id for n in gast.walk(tree) if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Store)
+        )
+        self.used_at_once = set[int]()  # the lambdas and generators that are arguments of a call
         self.namer, self.temporaries = Namer(tree), set[str]()
         self.out: Statements = []
         self.calls: dict[str, Target] = {}
@@ -376,6 +382,15 @@ class _Desugarer:
     def scope(self, node: gast.AST) -> gast.AST:
         """A lambda or comprehension stays as it is: Python runs it while tracing."""
         inner = bound_names(node)
+        if isinstance(node, gast.Lambda | gast.GeneratorExp) and id(node) not in self.used_at_once:
+            # It would see the variable's later value in Python, and the one of now here.
+            changing = [name for name in names(node) if self.assignments[name] > 1]
+            if changing:
+                self.refuse(
+                    node,
+                    f"a lambda or generator that uses `{changing[0]}`, which is assigned more than once",
+                    "use another name for one of the values, or call a function that takes it as an argument.",
+                )
         for part in gast.walk(node):
             if isinstance(part, gast.Call) and not (set(names(part.func)) & inner) and self.callee(part.func):
                 self.refuse(
@@ -390,6 +405,7 @@ class _Desugarer:
         if callee is not None:
             return self.autobatched_call(node, callee)
         value = self.static_value(node.func)
+        self.used_at_once |= {id(argument) for argument in (*node.args, *(k.value for k in node.keywords))}
         if value is builtins.print:
             self.refuse(node, "print", "return the value instead, or call f.unbatched to debug one member.")
         call = self.children(node)
