@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -15,6 +14,7 @@ from autobatch import arguments, context, dot, errors, ir
 from autobatch.arguments import Arguments, Axes
 from autobatch.frontend.core import Callee
 from autobatch.frontend.lower import Frontend, lower, static_key
+from autobatch.frontend.source import check_function, signature
 from autobatch.inference import TypedProgram, infer
 from autobatch.passes.block_order import costly_last
 from autobatch.passes.simplify import simplify
@@ -46,6 +46,9 @@ class Options:
             object.__setattr__(self, "static_argnames", (self.static_argnames,))
         if isinstance(self.in_axes, list):
             object.__setattr__(self, "in_axes", tuple(self.in_axes))
+        axes = self.in_axes if isinstance(self.in_axes, tuple) else (self.in_axes,)
+        if not all(axis is None or isinstance(axis, int) for axis in axes):
+            raise ValueError(f"in_axes must be an int, None, or a tuple of them, not {self.in_axes!r}")
         _check_choice("backend", self.backend, ("program_counter", "local_static", "unbatched"))
         _check_choice("dispatch", self.dispatch, tuple(dispatching.STRATEGIES))
         if self.max_depth is not None and self.max_depth < 0:
@@ -106,7 +109,8 @@ class Autobatched:
     __autobatch_static__ = True  # may be a static value of a program
 
     def __init__(self, fn: Callable, options: Options):
-        unknown = set(options.static_argnames) - set(inspect.signature(fn).parameters)
+        check_function(fn)
+        unknown = set(options.static_argnames) - set(signature(fn).parameters)
         if unknown:
             raise ValueError(f"static_argnames names no parameter of {fn.__name__}: {', '.join(sorted(unknown))}")
         self._fn, self._options = fn, options
@@ -120,12 +124,19 @@ class Autobatched:
             case context.Mode.TRACING:
                 raise errors.UnsupportedSyntaxError(
                     f"`{self.__name__}` is autobatched, and is called from code that is not.",
-                    help="call it from the autobatched function itself, or decorate the function in between.",
+                    help="call it by its own name from an autobatched function; decorate the functions in between.",
                 )
         taken = self._take_apart(args, kwargs)
         if self._options.backend == "unbatched":
             return self._loop(args, kwargs, taken)
         return self._program(taken).run(taken, self._options)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Autobatched:
+        if instance is None:
+            return self
+        raise errors.UnsupportedSyntaxError(
+            f"autobatch does not support methods, such as `{self.__qualname__}`.", help="make it a function."
+        )
 
     def unbatched(self, *args: Any, **kwargs: Any) -> Any:
         """The function in plain Python, on one example (no batch axis)."""
@@ -169,15 +180,15 @@ class Autobatched:
             raise errors.BatchShapeError(
                 "The unbatched backend cannot tell what an empty batch returns.", help="use another backend."
             )
-        names = list(inspect.signature(self._fn).bind(*args, **kwargs).arguments)
-        parameters = [p for p in inspect.signature(self._fn).parameters if p not in taken.static]
         results = []
         for z in range(taken.size):
-            member = dict(taken.static)
+            bound = signature(self._fn).bind(*args, **kwargs)
+            given = [name for name in bound.arguments if name not in taken.static]
+            parameters = [p for p in signature(self._fn).parameters if p not in taken.static]
             for name, type_, stored in zip(parameters, taken.types, taken.stored, strict=True):
-                if name in names:
-                    member[name] = arguments.member(type_, [leaf[z] for leaf in stored], taken.shared)
-            results.append(unbatched.call(self._python, **member))
+                if name in given:
+                    bound.arguments[name] = arguments.member(type_, [leaf[z] for leaf in stored], taken.shared)
+            results.append(unbatched.call(self._python, *bound.args, **bound.kwargs))
         return unbatched.stack(results, taken.wide)
 
 
@@ -265,8 +276,11 @@ class _Program:
             (stored,) = self.executable(taken.size, options)(self.arguments(taken), taken.shared)
         except tf.errors.OpError as error:
             text = error.message.splitlines()[0]
+            help = ""
+            if "fixed tensor list size" in error.message:
+                help = 'gradients through loops need jit_compile=False or backend="local_static".'
             raise errors.ExecutionError(
-                f"TensorFlow failed while running `{self.typed.program.entry.name}`: {text}"
+                f"TensorFlow failed while running `{self.typed.program.entry.name}`: {text}", help=help
             ) from error
         return arguments.put_together(self.result_type, stored, taken)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ import numpy as np
 import tensorflow as tf
 
 from autobatch import errors
+from autobatch.frontend.source import signature
 from autobatch.types import Opaque, Shared, Static, Tensor, Type, Weak, leaves, static_shape, type_of, value_from
 from autobatch.values import DEFAULT_DTYPES, WIDE_DTYPES, WeakScalar
 
@@ -36,14 +36,18 @@ class Arguments:
     @property
     def wide(self) -> bool:
         """Whether the results that are Python numbers come as 64-bit tensors: if any argument does."""
-        return any(leaf.dtype.size == 8 for leaf in (*itertools.chain(*self.stored), *self.shared))
+        shared = (leaf for leaf in self.shared_types if isinstance(leaf, Tensor))
+        return any(leaf.dtype.size == 8 for leaf in (*itertools.chain(*self.stored), *shared))
 
 
 def take_apart(
     function: Callable, static_names: Sequence[str], in_axes: Axes, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Arguments:
     """Raises TypeError if the arguments do not fit the function, BatchShapeError if their shapes do not."""
-    bound = inspect.signature(function).bind(*args, **kwargs)
+    try:
+        bound = signature(function).bind(*args, **kwargs)
+    except TypeError as error:
+        raise TypeError(f"{function.__name__}(): {error}") from None
     given = list(bound.arguments)
     bound.apply_defaults()
     static = {name: value for name, value in bound.arguments.items() if name in static_names}
@@ -156,8 +160,22 @@ def put_together(type_: Type, stored: Sequence[tf.Tensor], taken: Arguments) -> 
             case Static(value):
                 return value
             case Weak(kind):
-                return tf.cast(next(remaining), number_types[kind])
+                return _narrowed(next(remaining), number_types[kind])
             case _:
                 return next(remaining)
 
     return tf.nest.pack_sequence_as(type_, [build(leaf) for leaf in leaves(type_)])
+
+
+def _narrowed(numbers: tf.Tensor, dtype: tf.DType) -> tf.Tensor:
+    """Python numbers as the dtype that TensorFlow gives them; raises where an int does not fit."""
+    result = tf.cast(numbers, dtype)
+    if dtype == tf.int32 and tf.executing_eagerly():
+        lost = tuple(np.nonzero(np.asarray(result) != np.asarray(numbers))[0].tolist())
+        if lost:
+            raise errors.MemberError(
+                f"An int in the result does not fit {dtype.name}, in members {', '.join(map(str, lost[:8]))}.",
+                help="pass 64-bit arguments, and Python numbers come back in 64 bits.",
+                members=lost,
+            )
+    return result

@@ -33,7 +33,6 @@ from autobatch.types import (
     same,
     type_of,
     value_from,
-    widened,
 )  # fmt: skip
 
 Variable = tuple[str, str]  # function name, variable name
@@ -72,12 +71,8 @@ def infer(program: ir.Program, arguments: Sequence[Type], shared: Sequence[Tenso
             functions.append(decided)
     _check_returns(functions, inference)
     inference.check_storable(functions)
-    types = inference.types
-    if any(leaf.dtype.size == 8 and isinstance(leaf, Tensor) for t in types.values() for leaf in dynamic(t)):
-        types = {v: widened(t) for v, t in types.items()}
-    return TypedProgram(
-        ir.Program(tuple(simplify(f) for f in functions)), types, tuple(shared), tuple(inference.checks)
-    )
+    simplified = ir.Program(tuple(simplify(f) for f in functions))
+    return TypedProgram(simplified, inference.types, tuple(shared), tuple(inference.checks))
 
 
 class _Inference:
@@ -254,7 +249,7 @@ class _Inference:
                 return {v: t for v, t in _batched_types(region.ops[0], env).items() if v in wanted}
             env[regions.CROSSED] = frozenset(inputs)
             self.checks |= {check: None for _, check in regions.execute(region.ops, env, graph)}
-            return {v: type_of(env[v]) for v in wanted}
+            return {v: _type_of_variable(env[v], v, region) for v in wanted}
 
     # --- checks of the whole --------------------------------------------------------------------
 
@@ -269,6 +264,18 @@ class _Inference:
                         [(self.origin[function.name, v], "")],
                         "return tensors of static shape, or a structure of them.",
                     )
+
+
+def _type_of_variable(value: Any, variable: str, region: regions.Region) -> Type:
+    try:
+        return type_of(value)
+    except TypeError as error:  # tf.nest sorts a dict's keys
+        location = next(op.location for op in reversed(region.ops) if variable in op.outputs)
+        raise errors.TypeMismatchError(
+            f"`{variable}` is a structure that TensorFlow cannot take apart: {error}.",
+            [(location, "")],
+            "use keys of one type.",
+        ) from error
 
 
 def symbolic(region: regions.Region, inputs: Mapping[str, Type], shared: Sequence[Tensor | Weak]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any
 import tensorflow as tf
 
 from autobatch import context, errors
-from autobatch.values import WeakScalar, adopts, is_tensor
+from autobatch.values import WIDE_DTYPES, WeakScalar, adopts, is_tensor, weak
 
 
 def _per_member(value: Any) -> bool:
@@ -47,13 +47,8 @@ def _unified(left: Any, right: Any) -> tuple[Any, Any]:
         kinds = {value.kind if isinstance(value, WeakScalar) else type(value) for value in (left, right)}
         if len(kinds) == 1 or bool not in kinds:
             kind = float if float in kinds else kinds.pop()
-            a, b = (
-                value if isinstance(value, WeakScalar) else WeakScalar(tf.constant(value), kind)
-                for value in (left, right)
-            )
-            if a.tensor.dtype != b.tensor.dtype:
-                a, b = a + kind(0), b + kind(0)
-            return a, b
+            a, b = (value if isinstance(value, WeakScalar) else weak(value) for value in (left, right))
+            return (a, b) if a.kind is b.kind else (a + kind(0), b + kind(0))
     dtype = next((value.dtype for value in (left, right) if is_tensor(value)), None)
     tensors = []
     for value in (left, right):
@@ -61,13 +56,26 @@ def _unified(left: Any, right: Any) -> tuple[Any, Any]:
             value = value.astype(dtype or value.tensor.dtype)
         elif isinstance(value, bool | int | float) and dtype is not None and not adopts(type(value), dtype):
             raise errors.TypeMismatchError(f"One side of the choice is {value!r}, the other has dtype {dtype.name}.")
-        tensors.append(tf.convert_to_tensor(value, dtype_hint=dtype))
+        tensors.append(_choosable(value, left, right, dtype))
     a, b = tensors
     if a.dtype != b.dtype or a.shape != b.shape:
         raise errors.TypeMismatchError(
             f"The two sides of this choice differ: {a.dtype.name}{list(a.shape)} and {b.dtype.name}{list(b.shape)}."
         )
     return a, b
+
+
+def _choosable(value: Any, left: Any, right: Any, dtype: tf.DType | None) -> tf.Tensor:
+    try:
+        tensor = tf.convert_to_tensor(value, dtype_hint=dtype)
+    except (TypeError, ValueError):
+        tensor = None
+    if tensor is None or tensor.dtype == tf.string:
+        raise errors.TypeMismatchError(
+            f"Members choose between {left!r} and {right!r}, of which one is neither a tensor nor a number.",
+            help="choose between numbers.",
+        )
+    return tensor
 
 
 def ifexp(condition: Any, yes: Callable[[], Any], no: Callable[[], Any]) -> Any:
@@ -112,9 +120,9 @@ def either(left: Any, right: Callable[[], Any]) -> Any:
 
 
 def integer(value: Any) -> Any:
-    """``value``, which must be an integer: a bound of a range."""
+    """A bound of a range, as the Python int that ``range`` makes of it."""
     if is_tensor(value) and value.dtype.is_integer and value.shape.rank == 0:
-        return value
+        return WeakScalar(tf.cast(value, tf.int64), int)
     if isinstance(value, WeakScalar) and value.kind is int:
         return value
     if _per_member(value):
@@ -142,9 +150,11 @@ slice_ = slice
 
 def unpack(value: Any, count: int) -> Any:
     """``value``, ready to be unpacked into ``count`` targets: a tensor's rows, which TensorFlow does not iterate."""
-    if isinstance(value, tf.Tensor) and value.shape.rank and value.shape[0] == count:
-        return tf.unstack(value)
-    return value
+    if not isinstance(value, tf.Tensor) or not value.shape.rank:
+        return value
+    if value.shape[0] != count:
+        raise errors.TypeMismatchError(f"{count} targets, but a tensor of {value.shape[0]} rows.")
+    return tf.unstack(value)
 
 
 def _has_member_index(index: Any) -> bool:
@@ -244,9 +254,7 @@ def _cast(python: type) -> Callable:
             return WeakScalar(truth(value), bool)
         if value.shape.rank != 0:
             raise errors.TypeMismatchError(f"{python.__name__}() needs a scalar per member, not shape {value.shape}.")
-        wide = tf.int64 if value.dtype.size == 8 else tf.int32
-        dtype = wide if python is int else tf.float64 if value.dtype.size == 8 else tf.float32
-        return WeakScalar(tf.cast(value, dtype), python)
+        return WeakScalar(tf.cast(value, WIDE_DTYPES[python]), python)
 
     return cast
 
@@ -257,12 +265,22 @@ def len_(value: Any) -> int:
     return len(value)
 
 
-def round_(value: Any, digits: Any = None) -> Any:
-    if not _per_member(value):
-        return round(value, digits)
-    if digits is not None:
-        raise errors.UnsupportedSyntaxError("round() of a per-member value takes no number of digits.")
-    return int_(tf.round(value.tensor if isinstance(value, WeakScalar) else value))
+def isinstance_(value: Any, kind: Any) -> bool:
+    return issubclass(value.kind, kind) if isinstance(value, WeakScalar) else isinstance(value, kind)
+
+
+def type_(value: Any, *rest: Any) -> Any:
+    return value.kind if isinstance(value, WeakScalar) else type(value, *rest)
+
+
+def in_(item: Any, container: Any) -> Any:
+    """``item in container``"""
+    if not _per_member(item) or not isinstance(container, list | tuple):
+        return item in container
+    found: Any = False
+    for element in container:
+        found = either(found, lambda e=element: item == e)
+    return found
 
 
 min_, max_ = _extreme(min, operator.lt), _extreme(max, operator.gt)
@@ -276,5 +294,6 @@ BUILTINS = {
     builtins.float: "float_",
     builtins.bool: "bool_",
     builtins.len: "len_",
-    builtins.round: "round_",
+    builtins.isinstance: "isinstance_",
+    builtins.type: "type_",
 }

@@ -122,6 +122,12 @@ def _check_vectorizable(operations: Sequence[tf.Operation], location: ir.Locatio
                 "write it as plain Python (if, while) in the autobatched function, or mark a function that takes the "
                 "whole batch with @ab.primitive(batched=True).",
             )
+        if operation.type.startswith("Assign"):
+            raise errors.UnsupportedSyntaxError(
+                "A tf.Variable cannot be changed for each member.",
+                [(location, "")],
+                "return the new value, and assign it outside.",
+            )
         if operation.type.startswith(_RANDOM):
             raise errors.VectorizationError(
                 f"TensorFlow's random numbers (here the operation {operation.type}) are not drawn per member.",

@@ -36,13 +36,12 @@ class Tensor:
 @dataclass(frozen=True)
 class Weak:
     kind: type
-    wide: bool = False  # held in 64 bits, because the program uses 64-bit tensors
 
     shape = ()
 
     @property
     def dtype(self) -> tf.DType:
-        return (WIDE_DTYPES if self.wide else DEFAULT_DTYPES)[self.kind]
+        return WIDE_DTYPES[self.kind]  # as precise as Python
 
     def __str__(self) -> str:
         return f"Python {self.kind.__name__}"
@@ -213,11 +212,6 @@ def _stored(leaf: Leaf) -> Leaf:
     if isinstance(leaf, Static) and type(leaf.value) in DEFAULT_DTYPES:
         return Weak(type(leaf.value))
     return leaf
-
-
-def widened(type_: Type) -> Type:
-    """The type with its Python numbers held in 64 bits."""
-    return tf.nest.map_structure(lambda leaf: Weak(leaf.kind, True) if isinstance(leaf, Weak) else leaf, type_)
 
 
 # --- between a user's value and its stored leaves ------------------------------------------------

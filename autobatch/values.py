@@ -12,7 +12,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from autobatch import errors
+from autobatch import context, errors
 
 DEFAULT_DTYPES = {bool: tf.bool, int: tf.int32, float: tf.float32}
 WIDE_DTYPES = {bool: tf.bool, int: tf.int64, float: tf.float64}
@@ -50,7 +50,14 @@ class WeakScalar:
             help="use a TensorFlow function (tf.sqrt for math.sqrt), or ab.autobatch the function that branches on it.",
         )
 
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
     __bool__ = __int__ = __float__ = __index__ = __round__ = __trunc__ = __floor__ = __ceil__ = _no_python_value
+    __str__ = __format__ = _no_python_value  # type: ignore[assignment]
     __hash__ = _no_python_value  # type: ignore[assignment]
 
     def __neg__(self):
@@ -74,22 +81,20 @@ class WeakScalar:
 def number(value: WeakScalar) -> WeakScalar:
     """``value`` with bool turned into int, as Python's arithmetic does."""
     if value.kind is bool:
-        return WeakScalar(tf.cast(value.tensor, tf.int32), int)
+        return WeakScalar(tf.cast(value.tensor, tf.int64), int)
     return value
+
+
+def weak(value: bool | int | float) -> WeakScalar:
+    """A Python number as a WeakScalar."""
+    return WeakScalar(tf.constant(value, WIDE_DTYPES[type(value)]), type(value))
 
 
 def _meet(left: Any, right: Any) -> tuple[tf.Tensor, tf.Tensor, type]:
     """Two Python numbers (at least one a WeakScalar) as tensors of one dtype, and their common kind."""
-    kinds = {v.kind if isinstance(v, WeakScalar) else type(v) for v in (left, right)}
-    kind = float if float in kinds else int if int in kinds else bool
-    wide = any(v.tensor.dtype.size == 8 for v in (left, right) if isinstance(v, WeakScalar))
-    dtype = (WIDE_DTYPES if wide else DEFAULT_DTYPES)[kind]
-    a, b = (tf.cast(v.tensor, dtype) if isinstance(v, WeakScalar) else tf.constant(v, dtype) for v in (left, right))
-    return a, b, kind
-
-
-def _is_python_number(value: Any) -> bool:
-    return isinstance(value, bool | int | float)
+    a, b = (v if isinstance(v, WeakScalar) else weak(v) for v in (left, right))
+    kind = float if float in (a.kind, b.kind) else int if int in (a.kind, b.kind) else bool
+    return tf.cast(a.tensor, WIDE_DTYPES[kind]), tf.cast(b.tensor, WIDE_DTYPES[kind]), kind
 
 
 def _adopted(weak: WeakScalar, dtype: tf.DType) -> tf.Tensor:
@@ -110,20 +115,20 @@ def _combine(python: Callable, result: type | None, left: Any, right: Any) -> An
             return python(adopted, other) if weak is left else python(other, adopted)
     a, b, kind = _meet(left, right)
     if kind is bool and result is None and python not in _LOGICAL:
-        a, b, kind = tf.cast(a, tf.int32), tf.cast(b, tf.int32), int
+        a, b, kind = tf.cast(a, tf.int64), tf.cast(b, tf.int64), int
     if python is operator.pow and kind is int and not (isinstance(right, int) and right >= 0):
         raise errors.TypeMismatchError(
             "An int to a power that differs between members may be an int or a float.",
             help="make the base a float, or use tf.pow on tensors.",
         )
     if python is operator.truediv and kind is not float:
-        floats = (WIDE_DTYPES if a.dtype.size == 8 else DEFAULT_DTYPES)[float]
-        a, b = tf.cast(a, floats), tf.cast(b, floats)
-    return WeakScalar(python(a, b), result or kind)
+        a, b = tf.cast(a, tf.float64), tf.cast(b, tf.float64)
+    return WeakScalar(_FUNCTIONS.get(python, python)(a, b), result or kind)
 
 
+_FUNCTIONS = {operator.lshift: tf.bitwise.left_shift, operator.rshift: tf.bitwise.right_shift}
 _LOGICAL = (operator.and_, operator.or_, operator.xor)
-_RESULT_KINDS = dict.fromkeys(("add", "sub", "mul", "floordiv", "mod", "pow", "and_", "or_", "xor"))
+_RESULT_KINDS = dict.fromkeys(("add", "sub", "mul", "floordiv", "mod", "pow", "and_", "or_", "xor", "lshift", "rshift"))
 _RESULT_KINDS |= {"truediv": float} | dict.fromkeys(("lt", "le", "gt", "ge", "eq", "ne"), bool)
 
 
@@ -145,3 +150,27 @@ def _to_tensor(value: WeakScalar, dtype: tf.DType | None = None, name: str | Non
 
 
 tf.register_tensor_conversion_function(WeakScalar, _to_tensor)
+
+
+def _list_to_tensor(value: Any, dtype: tf.DType | None = None, name: str | None = None, as_ref: bool = False) -> Any:
+    """Lists that contain WeakScalars, which TensorFlow does not find in them."""
+    del name, as_ref
+    if context.mode() is not context.Mode.TRACING:
+        return NotImplemented
+    parts = tf.nest.flatten(value)
+    if not any(isinstance(part, WeakScalar) for part in parts):
+        return NotImplemented
+    if dtype is None:
+        kinds = {part.kind if isinstance(part, WeakScalar) else type(part) for part in parts}
+        found = (part.dtype for part in parts if is_tensor(part))
+        dtype = next(found, DEFAULT_DTYPES[float if float in kinds else int if int in kinds else bool])
+    return _pack(value, dtype)
+
+
+def _pack(value: Any, dtype: tf.DType) -> tf.Tensor:
+    if isinstance(value, list | tuple):
+        return tf.stack([_pack(part, dtype) for part in value])
+    return tf.convert_to_tensor(value, dtype)
+
+
+tf.register_tensor_conversion_function((list, tuple), _list_to_tensor, priority=90)

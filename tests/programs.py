@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections import namedtuple
 
@@ -538,3 +539,125 @@ def swap_helper(n, a, b):
         return a * 10 + b
     c = swap_helper(n - 1, b, a)
     return c + swap_helper(n - 2, b, a + b) if n > 1 else c
+
+
+@program(ints(-1, 2, 100))
+def chain_short_circuits(n):
+    if n == 100:
+        return 5
+    if 0 < n < chain_short_circuits(n - 1) + 10 < 100:
+        return 1
+    return 0
+
+
+@program(ints(0, 3, 20))
+def chain_guards_division(n):
+    return 1 if 0 < n < 10 // n < triangle(n) + 7 < 100 else 0
+
+
+@program(ints(1, 0, 4), floats(0.5, 2.0, -1.0))
+def range_of_tensors_gives_python_ints(a, x):
+    total, steps = 0.0, 0
+    for i in range(a, 5):
+        total = total + x * i
+    for i in range(0, 9, a + 1):
+        steps += i
+    return total, steps
+
+
+@program(tf.constant([1, 2, 40], tf.uint8))
+def range_of_bytes(n):
+    total = 0
+    for i in range(n, -1, -1):
+        total += i
+    return total
+
+
+@program(ints([3, 1, 2, 0], [4, 3, 2, 1]))
+def scatter_sort(x):
+    n = len(x)
+    for i in range(n):
+        for j in range(n - 1 - i):
+            a, b = x[j], x[j + 1]
+            if a > b:
+                x = tf.tensor_scatter_nd_update(x, [[j], [j + 1]], tf.stack([b, a]))
+        last = tf.gather(x, [i, 0])
+        if last[0] < 0:
+            break
+    return x
+
+
+@program(ints(1, 5, 9))
+def loop_variable_after_the_loop(n):
+    for i in range(2, 8, 2):
+        if i > n:
+            break
+    return i
+
+
+@program(ints(1, 2, 3), ints(7, 3, 200))
+def python_number_habits(n, m):
+    i = 0
+    while i < n:
+        i += 1
+    quotient, remainder = divmod(i * 7, 3)
+    kind = 10 if isinstance(i, int) else 20
+    kind = kind + 1 if type(i) is int else kind
+    return kind, quotient, remainder, i << 3, n in (1, 3), m not in [7, i], max([i, 2])
+
+
+@program(ints(42, 43, 44))
+def python_numbers_are_precise(n):
+    t, steps = 0.0, 0
+    while t < 1.0:
+        t, steps = t + 0.1, steps + 1
+    seed = int(n)
+    for _ in range(n % 3):
+        seed = (seed * 1103515245 + 12345) % 1000003
+    return steps, seed
+
+
+@program(floats([1.0, 4.0, 2.0], [-1.0, 0.0, 3.0]), ints(0, 1))
+def comprehensions(x, i):
+    first = tf.stack([max(x[k], 2.0) for k in range(3)])
+    second = sum(x[i + k] for k in range(2))
+    third = max([x[k] for k in range(3)])
+    return first, second, third
+
+
+def doubled(function):
+    @functools.wraps(function)
+    def wrapper(x):
+        return 2 * function(x)
+
+    return wrapper
+
+
+@doubled
+def increment(x):
+    return x + 1
+
+
+PROGRAMS["wrapped"] = (ab.autobatch(increment), (floats(1.0, 2.0, 3.0),))
+
+
+@program(ints(2, 0, 3))
+def static(n):
+    return 0 if n <= 0 else 1 + static(n - 1)
+
+
+@program(floats(1.0, 2.0), ints(1, 3))
+def positional_only(x, n, /):
+    y: tf.Tensor = tf.stack([x, x])
+    for _ in range(n):
+        y[1]: float = y[1] + y[0]
+    return y
+
+
+@program(ints(1, 2, 3))
+def choice_of_loop_values(n):
+    best, i = -1, 0
+    while i < n:
+        best = i if i * i % 3 == 1 or i > best + 1 else best
+        i += 1
+    return best

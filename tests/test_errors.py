@@ -1,5 +1,6 @@
 """Bad input gets an error of our own class, which names the file, the line, and the line's text."""
 
+import functools
 import inspect
 
 import numpy as np
@@ -86,8 +87,43 @@ def late_binding(x):
 
 def lambda_across_branch(x):
     add = lambda z: z + x  # noqa: E731
-    y = x if tf.reduce_sum(x) > 0 else -x
+    if x > 0:
+        y = tf.exp(x)
+    else:
+        y = x
     return add(y)  # here
+
+
+COUNTER = tf.Variable(0.0)
+
+
+def changes_variable(x):
+    COUNTER.assign_add(1.0)  # here
+    return x
+
+
+def string_choice(x):
+    mode = "up" if x > 0 else "down"  # here
+    return x if mode == "up" else -x
+
+
+def wrong_unpacking(x):
+    a, b, c = tf.stack([x, x])  # here
+    return a + b + c
+
+
+def mixed_keys(x):
+    table = {1: x, "a": x}  # here
+    if x > 0:
+        x = tf.exp(x)
+    return table[1] + x
+
+
+def as_text(x):
+    i = 0
+    while i < x:
+        i += 1
+    return x + len(f"{i}")  # here
 
 
 def walrus(x):
@@ -230,6 +266,9 @@ CASES = [
     (loops_over_list, UnsupportedSyntaxError), (uses_while_else, UnsupportedSyntaxError),
     (assigns_attribute, UnsupportedSyntaxError), (walrus, UnsupportedSyntaxError),
     (late_binding, UnsupportedSyntaxError), (lambda_across_branch, TypeMismatchError),
+    (changes_variable, UnsupportedSyntaxError),
+    (string_choice, TypeMismatchError), (wrong_unpacking, TypeMismatchError), (mixed_keys, TypeMismatchError),
+    (as_text, TypeMismatchError),
     (float_range, TypeMismatchError), (zero_step, TypeMismatchError), (deletes, UnsupportedSyntaxError),
     (nested_def, UnsupportedSyntaxError), (prints, UnsupportedSyntaxError), (declares_global, UnsupportedSyntaxError),
     (may_be_unset, UndefinedVariableError), (unset_after_loop, UndefinedVariableError),
@@ -261,6 +300,38 @@ def test_a_function_without_source():
     exec("def f(x):\n    return x", scope)
     with pytest.raises(UnsupportedSyntaxError, match="source"):
         ab.autobatch(scope["f"])(X)
+
+
+def test_not_a_def():
+    for function in (lambda x: x, functools.partial(lambda_free_sum, 1.0), 3):
+        with pytest.raises(UnsupportedSyntaxError, match="made by `def`"):
+            ab.autobatch(function)
+    with pytest.raises(UnsupportedSyntaxError, match=f"{__file__}:"):
+        ab.autobatch(lambda x: x)
+
+
+def test_methods_are_refused():
+    class Model:
+        @ab.autobatch
+        def step(self, x):
+            return x
+
+    with pytest.raises(UnsupportedSyntaxError, match=r"Model\.step"):
+        Model().step(X)
+
+
+def test_an_int_that_does_not_fit():
+    @ab.autobatch
+    def grow(n):
+        i, total = 0, 1
+        while i < n:
+            i, total = i + 1, total * 10
+        return total
+
+    assert grow(tf.constant([2, 9])).numpy().tolist() == [100, 10**9]
+    with pytest.raises(MemberError, match="does not fit int32, in members 1"):
+        grow(tf.constant([2, 12]))
+    assert grow(tf.constant([2, 12], tf.int64)).numpy().tolist() == [100, 10**12]
 
 
 def test_users_own_exception_keeps_its_type_and_gains_a_note():
@@ -352,6 +423,8 @@ def test_endless_specialisation():
 def test_bad_options():
     with pytest.raises(ValueError, match="backend must be one of"):
         absolute.options(backend="gpu")
+    with pytest.raises(ValueError, match="in_axes must be"):
+        absolute.options(in_axes={"x": 0})
     with pytest.raises(ValueError, match="no parameter"):
         ab.autobatch(lambda_free_sum, static_argnames="c")
     with pytest.raises(ValueError, match="max_depth"):

@@ -162,7 +162,7 @@ def _compile_primitives(core: Core) -> dict[int, ir.Expression]:
         results = [load(name, node) for name in outputs]
         value = results[0] if len(results) == 1 else gast.copy_location(gast.Tuple(elts=results, ctx=gast.Load()), node)
         body = [node, gast.copy_location(gast.Return(value=value), node)]
-        definitions.append(function_definition(f"primitive_{k}", inputs, body))
+        definitions.append(function_definition(f"ab__primitive_{k}", inputs, body))
     functions = compile_functions(source, definitions)
     return {
         id(node): ir.Expression(_template(node, *_variables(node, local)), function)

@@ -29,6 +29,12 @@ class _Rewriter(gast.NodeTransformer):
         stores = [s for target in node.targets for s in self.store(target, load(value, node))]
         return [assign(value, node.value, node), *stores]
 
+    def visit_AnnAssign(self, node: gast.AnnAssign) -> gast.AST | Statements:
+        if node.value is None or not _stores_item(node.target):
+            return node
+        self.found = True
+        return self.store(node.target, node.value)
+
     def visit_AugAssign(self, node: gast.AugAssign) -> gast.AST | Statements:
         if not _stores_item(node.target):
             return node

@@ -29,7 +29,7 @@ class Source:
     @property
     def parameters(self) -> tuple[str, ...]:
         """The names of the arguments that are not static, in order."""
-        return tuple(p for p in inspect.signature(self.function).parameters if p not in self.static)
+        return tuple(p for p in signature(self.function).parameters if p not in self.static)
 
     @property
     def definition_location(self) -> ir.Location:
@@ -49,14 +49,30 @@ class Source:
         return cells
 
 
-def read(function: Callable, static: Mapping[str, Any]) -> Source:
+def signature(function: Callable) -> inspect.Signature:
+    """The function's own signature, not that of what it wraps."""
+    return inspect.signature(function, follow_wrapped=False)
+
+
+def check_function(function: Callable) -> None:
+    """Raises UnsupportedSyntaxError unless the function was made by a def statement."""
+    if isinstance(function, types.FunctionType) and function.__name__ != "<lambda>":
+        return
+    place = None
+    if isinstance(function, types.FunctionType):
+        code = function.__code__
+        text = linecache.getline(code.co_filename, code.co_firstlineno).rstrip()
+        place = ir.Location(code.co_filename, code.co_firstlineno, max(text.find("lambda"), 0), text)
+    raise errors.UnsupportedSyntaxError(
+        f"autobatch needs a function made by `def`, not {function!r}.", [(place, "")], "write it as a def statement."
+    )
+
+
+def read(function: Any, static: Mapping[str, Any]) -> Source:
     """Finds and parses the function's source."""
-    if not isinstance(function, types.FunctionType) or function.__name__ == "<lambda>":
-        raise errors.UnsupportedSyntaxError(
-            f"autobatch needs a function made by `def`, not {function!r}.", help="write it as a def statement."
-        )
+    check_function(function)
     try:
-        lines, first = inspect.getsourcelines(function)
+        lines, first = inspect.getsourcelines(function.__code__)  # of itself, not of what it wraps
     except (OSError, TypeError) as error:
         raise errors.UnsupportedSyntaxError(
             f"The source of `{function.__qualname__}` cannot be read.",
@@ -67,7 +83,7 @@ def read(function: Callable, static: Mapping[str, Any]) -> Source:
     module = gast.parse("".join(["if True:\n", *lines] if indented else lines))
     definition = module.body[0].body[0] if indented else module.body[0]
     ast.increment_lineno(definition, first - 1 - indented)
-    file = inspect.getsourcefile(function) or function.__code__.co_filename
+    file = inspect.getsourcefile(function.__code__) or function.__code__.co_filename
     source = Source(function, definition, file, dict(static))
     if not isinstance(definition, gast.FunctionDef):
         kind = "async functions" if isinstance(definition, gast.AsyncFunctionDef) else "this definition"
@@ -98,7 +114,7 @@ def _bind(code: types.CodeType, source: Source, cells: dict[str, types.CellType]
 
 def evaluate(source: Source, expression: gast.AST) -> Any:
     """The value of an expression without locals, as it stands when the program is lowered."""
-    definition = function_definition("static", (), [gast.Return(value=expression)])
+    definition = function_definition("ab__static", (), [gast.Return(value=expression)])
     (function,) = compile_functions(source, [definition])
     return function()
 

@@ -27,7 +27,7 @@ def raise_for_faults(codes: np.ndarray, checks: Sequence[Check]) -> None:
 def overflow(members: np.ndarray, limit: str, help: str, calls: Sequence[ir.Location]) -> errors.StackOverflowError:
     """The error for members (a mask) whose calls nest deeper than a limit; ``calls`` are the places that call."""
     chosen = tuple(members.nonzero()[0].tolist())
-    places = [(location, "") for location in calls[:3]]
+    places = [(location, "") for location in dict.fromkeys(calls)][:3]
     return errors.StackOverflowError(
         f"{_members(chosen)} nested calls deeper than {limit}.".capitalize(), places, help, chosen
     )

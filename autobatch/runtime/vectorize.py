@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import re
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import tensorflow as tf
@@ -66,10 +67,23 @@ def run_region(
         once = member({})
         return {v: [_repeat(leaf, size) for leaf in leaves] for v, leaves in once.items()}
     try:
-        result = tf.vectorized_map(member, stored_inputs, fallback_to_while_loop=False)
+        with _quiet():
+            result = tf.vectorized_map(member, stored_inputs, fallback_to_while_loop=False)
     except (ValueError, NotImplementedError, TypeError) as error:
         raise _vectorization_error(error, region) from error
     return {v: list(result.get(v, [])) for v in (*wanted, *([FAULT] if faulty else []))}
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without TensorFlow's log of what it cannot vectorize, which our error says better."""
+    logger = tf.get_logger()
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 FAULT = "(fault)"  # key of an environment for the members' failed checks; no variable has such a name

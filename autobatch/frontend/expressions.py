@@ -1,0 +1,317 @@
+"""Expressions of core Python: calls, short-circuits and choices become statements before them."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import gast
+
+from autobatch import errors
+from autobatch.frontend.core import Callee, Target
+from autobatch.frontend.scope import UNKNOWN, Scope
+from autobatch.frontend.source import Source, signature, unparse
+from autobatch.frontend.syntax import (
+    Statements,
+    assign,
+    bound_names,
+    constant,
+    index_value,
+    load,
+    names,
+    support,
+    thunk,
+)  # fmt: skip
+from autobatch.operators import BUILTINS
+
+_TOTAL_OPERATORS = (gast.Add, gast.Sub, gast.Mult)
+_TOTAL_COMPARISONS = (gast.Lt, gast.LtE, gast.Gt, gast.GtE, gast.Eq, gast.NotEq, gast.Is, gast.IsNot)
+
+
+def is_cheap(node: gast.AST) -> bool:
+    """Whether evaluating the expression for a member that does not need it costs little and cannot fail."""
+    match node:
+        case gast.Name() | gast.Constant():
+            return True
+        case gast.BinOp():
+            return isinstance(node.op, _TOTAL_OPERATORS) and is_cheap(node.left) and is_cheap(node.right)
+        case gast.UnaryOp():
+            return is_cheap(node.operand)
+        case gast.Attribute():
+            return is_cheap(node.value)
+        case gast.Compare():
+            return all(isinstance(op, _TOTAL_COMPARISONS) for op in node.ops) and all(
+                is_cheap(part) for part in (node.left, *node.comparators)
+            )
+        case gast.BoolOp():
+            return all(is_cheap(part) for part in node.values)
+        case gast.IfExp():
+            return all(is_cheap(part) for part in (node.test, node.body, node.orelse))
+        case _:
+            return False
+
+
+class _InScope(gast.NodeTransformer):
+    """Puts our operators into a lambda or comprehension, where they need no statements."""
+
+    def __init__(self, desugarer: Expressions, bound: frozenset[str]):
+        self.desugarer, self.bound = desugarer, bound
+
+    def visit_Subscript(self, node: gast.Subscript) -> gast.AST:
+        node = self.generic_visit(node)
+        if isinstance(node.ctx, gast.Load) and set(names(node.slice)) & (self.desugarer.locals | self.bound):
+            return support("getitem", [node.value, index_value(node.slice)], node)
+        return node
+
+    def visit_Call(self, node: gast.Call) -> gast.AST:
+        node = self.generic_visit(node)
+        if not set(names(node.func)) & self.bound:
+            self.desugarer.use_operator(node)
+        return node
+
+
+class Expressions(Scope):
+    """Desugars expressions; the statements that must run before them go to ``out``."""
+
+    def __init__(self, source: Source, tree: gast.FunctionDef, callee_of: Callable[[Any], Callee | None]):
+        super().__init__(source, tree, callee_of)
+        self.out: Statements = []
+        self.calls: dict[str, Target] = {}
+        self.used_at_once = set[int]()  # the lambdas and generators that are arguments of a call
+
+    def emit(self, statement: gast.AST, at: gast.AST) -> None:
+        self.out.append(gast.copy_location(statement, at))
+
+    def merge_last(self) -> None:
+        """``t = F(x); y = t`` becomes ``y = F(x)`` where t is our own temporary."""
+        if len(self.out) < 2:
+            return
+        first, last = self.out[-2:]
+        if (
+            isinstance(first, gast.Assign)
+            and isinstance(first.targets[0], gast.Name)
+            and isinstance(last.value, gast.Name)
+            and last.value.id == first.targets[0].id
+            and last.value.id in self.temporaries
+        ):
+            self.out[-2:] = [assign(last.targets[0].id, first.value, first)]
+
+    def condition(self, node: gast.AST) -> gast.AST:
+        """The test of an if or while, as a name."""
+        return self.named(self.truth(node), "cond")
+
+    def truth(self, node: gast.AST) -> gast.AST:
+        """An expression of which only the truth matters."""
+        return self.bool_op(node, wants_value=False) if isinstance(node, gast.BoolOp) else self.expression(node)
+
+    def named(self, node: gast.AST, hint: str) -> gast.AST:
+        """The value under a name (or as the constant that it is)."""
+        if isinstance(node, gast.Constant) or (isinstance(node, gast.Name) and hint == "cond"):
+            return node
+        return self.temporary(node, hint)
+
+    def temporary(self, node: gast.AST, hint: str) -> gast.Name:
+        name = self.fresh(hint)
+        self.out.append(assign(name, node, node))
+        return load(name, node)
+
+    def expression(self, node: gast.AST) -> gast.AST:
+        """An equal expression without autobatched calls; what must run before it goes to ``self.out``."""
+        method = getattr(self, f"on_{type(node).__name__}", None)
+        return method(node) if method else self.children(node)
+
+    def children(self, node: gast.AST) -> gast.AST:
+        fields = {}
+        for field, value in gast.iter_fields(node):
+            if isinstance(value, list):
+                fields[field] = [self.expression(v) if isinstance(v, gast.AST) else v for v in value]
+            else:
+                fields[field] = self.expression(value) if isinstance(value, gast.AST) else value
+        return gast.copy_location(type(node)(**fields), node)
+
+    def on_UnaryOp(self, node: gast.UnaryOp) -> gast.AST:
+        if isinstance(node.op, gast.Not):
+            return support("not_", [self.truth(node.operand)], node)
+        return self.children(node)
+
+    def on_Subscript(self, node: gast.Subscript) -> gast.AST:
+        if not any(name in self.locals for name in names(node.slice)):
+            return self.children(node)
+        return support("getitem", [self.expression(node.value), self.expression(index_value(node.slice))], node)
+
+    def on_BoolOp(self, node: gast.BoolOp) -> gast.AST:
+        return self.bool_op(node, wants_value=True)
+
+    def bool_op(self, node: gast.BoolOp, wants_value: bool) -> gast.AST:
+        first, *rest = node.values
+        conjunction = isinstance(node.op, gast.And)
+        operand = self.expression if wants_value else self.truth
+        if all(is_cheap(value) for value in rest):
+            name = ("and_" if conjunction else "or_") if wants_value else ("both" if conjunction else "either")
+            result = operand(first)
+            for value in rest:
+                result = support(name, [result, thunk(operand(value))], node)
+            return result
+
+        def evaluated(value: gast.AST) -> gast.AST:
+            known = wants_value or isinstance(value, gast.Compare | gast.BoolOp)
+            return operand(value) if known else support("truth", [operand(value)], value)
+
+        result = self.temporary(evaluated(first), "cond")
+        self.rest_of(result.id, conjunction, rest, evaluated, node)
+        return load(result.id, node)
+
+    def rest_of(self, result: str, conjunction: bool, rest: list[gast.AST], evaluated: Callable, at: gast.AST) -> None:
+        """Evaluates the operands after the first, as far as short-circuiting lets it."""
+        if not rest:
+            return
+        outer, self.out = self.out, []
+        self.out.append(assign(result, evaluated(rest[0]), rest[0]))
+        self.rest_of(result, conjunction, rest[1:], evaluated, at)
+        body, self.out = self.out, outer
+        test: gast.AST = load(result, at)
+        if not conjunction:
+            test = gast.copy_location(gast.UnaryOp(op=gast.Not(), operand=test), at)
+        self.emit(gast.If(test=test, body=body, orelse=[]), at)
+
+    def on_Compare(self, node: gast.Compare) -> gast.AST:
+        if len(node.ops) == 1:
+            return self.comparison(self.expression(node.left), node.ops[0], self.expression(node.comparators[0]), node)
+        # a < b < c is a < b and b < c, with b evaluated once, and c only if a < b.
+        left, middle = self.expression(node.left), self.atom(node.comparators[0])
+        first = self.comparison(left, node.ops[0], middle, node)
+        pairs = list(zip(node.ops[1:], node.comparators[1:], strict=True))
+        if all(is_cheap(operand) for _, operand in pairs):
+            for op, operand in pairs:
+                right = self.expression(operand)
+                first = support("and_", [first, thunk(self.comparison(middle, op, right, node))], node)
+                middle = right
+            return first
+        result = self.temporary(first, "cond")
+        self.rest_of_chain(result.id, middle, pairs, node)
+        return load(result.id, node)
+
+    def rest_of_chain(self, result: str, left: gast.AST, pairs: list, at: gast.AST) -> None:
+        """Evaluates a chain's later comparisons, as long as they hold."""
+        if not pairs:
+            return
+        (op, operand), *rest = pairs
+        outer, self.out = self.out, []
+        right = self.atom(operand)
+        self.out.append(assign(result, self.comparison(left, op, right, at), operand))
+        self.rest_of_chain(result, right, rest, at)
+        body, self.out = self.out, outer
+        self.emit(gast.If(test=load(result, at), body=body, orelse=[]), at)
+
+    def atom(self, node: gast.AST) -> gast.AST:
+        """The value, to be used more than once."""
+        return node if isinstance(node, gast.Name | gast.Constant) else self.temporary(self.expression(node), "middle")
+
+    def comparison(self, left: gast.AST, op: gast.AST, right: gast.AST, at: gast.AST) -> gast.AST:
+        if isinstance(op, gast.In | gast.NotIn):
+            contained = support("in_", [left, right], at)
+            return contained if isinstance(op, gast.In) else support("not_", [contained], at)
+        return gast.copy_location(gast.Compare(left=left, ops=[op], comparators=[right]), at)
+
+    def on_IfExp(self, node: gast.IfExp) -> gast.AST:
+        known = self.known(node.test)
+        if known is not UNKNOWN:
+            return self.expression(node.body if known else node.orelse)
+        if is_cheap(node.body) and is_cheap(node.orelse):
+            test = self.expression(node.test)
+            return support(
+                "ifexp", [test, thunk(self.expression(node.body)), thunk(self.expression(node.orelse))], node
+            )
+        test, result = self.condition(node.test), self.fresh("value")
+        arms = []
+        for arm in (node.body, node.orelse):
+            outer, self.out = self.out, []
+            self.out.append(assign(result, self.expression(arm), arm))
+            self.merge_last()
+            arms.append(self.out)
+            self.out = outer
+        self.emit(gast.If(test=test, body=arms[0], orelse=arms[1]), node)
+        return load(result, node)
+
+    def scope(self, node: gast.AST) -> gast.AST:
+        """A lambda or comprehension stays as it is: Python runs it while tracing."""
+        inner = bound_names(node)
+        if isinstance(node, gast.Lambda | gast.GeneratorExp) and id(node) not in self.used_at_once:
+            # It would see the variable's later value in Python, and the one of now here.
+            changing = [name for name in names(node) if self.assignments[name] > 1]
+            if changing:
+                self.refuse(
+                    node,
+                    f"a lambda or generator that uses `{changing[0]}`, which is assigned more than once",
+                    "use another name for one of the values, or call a function that takes it as an argument.",
+                )
+        for part in gast.walk(node):
+            if isinstance(part, gast.Call) and not (set(names(part.func)) & inner) and self.callee(part.func):
+                self.refuse(
+                    part, "an autobatched call inside a lambda or comprehension", "use a for loop over range(...)."
+                )
+        return _InScope(self, inner).generic_visit(node)
+
+    on_Lambda = on_ListComp = on_SetComp = on_DictComp = on_GeneratorExp = scope
+
+    def on_Call(self, node: gast.Call) -> gast.AST:
+        callee = self.callee(node.func)
+        if callee is not None:
+            return self.autobatched_call(node, callee)
+        value = self.static_value(node.func)
+        self.used_at_once |= {id(argument) for argument in (*node.args, *(k.value for k in node.keywords))}
+        if value is builtins.print:
+            self.refuse(node, "print", "return the value instead, or call f.unbatched to debug one member.")
+        call = self.children(node)
+        self.use_operator(call)
+        return call
+
+    def use_operator(self, call: gast.Call) -> None:
+        """Has the call of a builtin go to our operator for it, if there is one."""
+        value = self.static_value(call.func)
+        if isinstance(value, Hashable) and value in BUILTINS:
+            call.func = support(BUILTINS[value], [], call).func
+
+    def autobatched_call(self, node: gast.Call, callee: Callee) -> gast.AST:
+        starred = [a for a in node.args if isinstance(a, gast.Starred)] + [k for k in node.keywords if k.arg is None]
+        if starred:
+            self.refuse(node, "* or ** in a call to an autobatched function", "name the arguments.")
+        accepted = signature(callee.function)
+        try:
+            bound = accepted.bind(*node.args, **{k.arg: k.value for k in node.keywords})
+        except TypeError as error:
+            raise errors.UnsupportedSyntaxError(
+                f"This call does not fit {callee.function.__name__}{accepted}: {error}.",
+                [(self.source.location(node), "")],
+                "pass the arguments that the function takes.",
+            ) from error
+        bound.apply_defaults()
+        static, arguments = [], []
+        passed = {id(v) for v in (*node.args, *(k.value for k in node.keywords))}
+        for name, value in bound.arguments.items():
+            if name in callee.static:
+                static.append((name, self.static_argument(name, value) if id(value) in passed else value))
+            elif id(value) in passed:
+                argument = self.expression(value)
+                arguments.append(argument if isinstance(argument, gast.Name) else self.temporary(argument, "arg"))
+            else:  # a default, which Python evaluated when the function was defined
+                arguments.append(self.temporary(self.default(callee, name, node), "arg"))
+        target, alias = Target(callee, tuple(static)), unparse(node.func)
+        if self.calls.setdefault(alias, target) is not target and self.calls[alias] != target:
+            alias = self.fresh(alias)
+            self.calls[alias] = target
+        call = gast.Call(func=load(alias, node), args=arguments, keywords=[])
+        return self.temporary(gast.copy_location(call, node), "call")
+
+    def default(self, callee: Callee, name: str, at: gast.AST) -> gast.AST:
+        value = signature(callee.function).parameters[name].default
+        if value is None or isinstance(value, bool | int | float | str):
+            return constant(value, at)
+        self.refuse(at, f"the default of `{name}`, a {type(value).__name__}", "pass the argument.")
+
+    def static_argument(self, name: str, node: gast.AST) -> Any:
+        value = self.static_value(node)
+        if value is UNKNOWN:
+            self.refuse(node, f"a per-member value for the static argument `{name}`", "pass a constant or a global.")
+        return value
