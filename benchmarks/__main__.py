@@ -17,11 +17,12 @@ console = Console()
 def show(title: str, results: dict[str, dict[str, float]]) -> None:
     slowest = max(row["median"] for row in results.values())
     table = Table(title=title)
-    for column in ("system", "first call, s", "median, ms", "times faster", "gradients a second"):
+    rated = any("gradients_per_second" in row for row in results.values())
+    for column in ("system", "first call, s", "median, ms", "times faster", *(["gradients a second"] if rated else [])):
         table.add_column(column, justify="left" if column == "system" else "right")
     for name, row in results.items():
-        rate = f"{row['gradients_per_second']:,.0f}" if "gradients_per_second" in row else ""
-        table.add_row(name, f"{row['first']:.1f}", f"{1e3 * row['median']:.2f}", f"{slowest / row['median']:.1f}", rate)
+        cells = [f"{row['first']:.1f}", f"{1e3 * row['median']:.2f}", f"{slowest / row['median']:.1f}"]
+        table.add_row(name, *cells, *([f"{row['gradients_per_second']:,.0f}"] if rated else []))
     console.print(table)
 
 
