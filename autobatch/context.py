@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any
+
+from autobatch.errors import MemberError
 
 
 class Mode(Enum):
@@ -31,20 +34,29 @@ def entered(new: Mode) -> Iterator[None]:
         _mode.reset(token)
 
 
-_checks: ContextVar[list[tuple[Any, str]] | None] = ContextVar("autobatch_checks", default=None)
+@dataclass(frozen=True)
+class Condition:
+    """What a member must meet: a scalar bool (a tensor, mostly); else it fails with the error and the message."""
+
+    passed: Any
+    error: type[MemberError]
+    message: str
 
 
-def check(passed: Any, message: str) -> None:
-    """Asks that ``passed`` (a scalar bool tensor) hold for each member, or the member fails with ``message``."""
+_checks: ContextVar[list[Condition] | None] = ContextVar("autobatch_checks", default=None)
+
+
+def check(condition: Condition) -> None:
+    """Asks that the condition hold for each member that gets here."""
     collected = _checks.get()
     if collected is not None:
-        collected.append((passed, message))
+        collected.append(condition)
 
 
 @contextmanager
-def collected_checks() -> Iterator[list[tuple[Any, str]]]:
+def collected_checks() -> Iterator[list[Condition]]:
     """The checks made inside."""
-    collected: list[tuple[Any, str]] = []
+    collected: list[Condition] = []
     token = _checks.set(collected)
     try:
         yield collected

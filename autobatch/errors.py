@@ -87,6 +87,14 @@ class MemberError(AutobatchError):
         self.members = members
 
 
+class MemberIndexError(MemberError, IndexError):
+    """Some members used an index that is out of range."""
+
+
+class MemberAssertionError(MemberError, AssertionError):
+    """Some members failed an ``assert``."""
+
+
 class StackOverflowError(MemberError):
     """Some members' calls nest deeper than ``max_depth``."""
 

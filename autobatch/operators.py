@@ -119,6 +119,15 @@ def either(left: Any, right: Callable[[], Any]) -> Any:
     return ifexp(left, lambda: True, lambda: truth(right()))
 
 
+def assert_(condition: Any, text: str, message: Callable[[], Any]) -> None:
+    """``assert condition, message()``; ``text`` is the condition's source."""
+    used = [cell.cell_contents for cell in message.__closure__ or ()]  # type: ignore[attr-defined]
+    differs = any(_per_member(part) for part in tf.nest.flatten(used))  # one text cannot show all members' values
+    said = "" if differs else str(message())
+    failed = f"`assert {text}` failed" + (f": {said}" if said else "")
+    context.check(context.Condition(truth(condition), errors.MemberAssertionError, failed))
+
+
 def integer(value: Any) -> Any:
     """A bound of a range, as the Python int that ``range`` makes of it."""
     if is_tensor(value) and value.dtype.is_integer and value.shape.rank == 0:
@@ -137,7 +146,8 @@ def in_range(i: Any, stop: Any, step: Any) -> Any:
         if step == 0:
             raise errors.TypeMismatchError("The step of this range is zero.")
         return i < stop if step > 0 else i > stop
-    context.check(step != 0, "the step of the range is zero")
+    nonzero = truth(step != 0)
+    context.check(context.Condition(nonzero, errors.MemberError, "the step of the range is zero"))
     rising, falling = tf.convert_to_tensor(i < stop), tf.convert_to_tensor(i > stop)
     return tf.where(tf.convert_to_tensor(step > 0), rising, falling)
 
@@ -172,7 +182,8 @@ def _position(index: Any, size: int | None) -> tf.Tensor:
             f"A per-member index must be an integer scalar; this is {index.dtype.name}{list(index.shape)}.",
             help="use tf.gather for several rows at once.",
         )
-    context.check((index >= -size) & (index < size), f"an index is out of range for an axis of size {size}")
+    message = f"an index is out of range for an axis of size {size}"
+    context.check(context.Condition((index >= -size) & (index < size), errors.MemberIndexError, message))
     # In range whatever comes: outside XLA a gather that fails would stop every member.
     return tf.clip_by_value(tf.where(index < 0, index + size, index), 0, size - 1)
 

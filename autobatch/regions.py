@@ -63,6 +63,7 @@ CROSSED = "(crossed)"  # key of ``env`` for the names of the region's inputs; no
 class Check:
     """A condition that each member must meet at a place in the user's code."""
 
+    error: type[errors.MemberError]
     message: str
     location: ir.Location
 
@@ -84,7 +85,7 @@ def execute(ops: Sequence[ir.Assign], env: dict[str, Any], graph: tf.Graph | Non
                 outputs = op.function.call(*inputs)
         except Exception as error:
             raise_at(op.location, error)
-        conditions += [(passed, Check(message, op.location)) for passed, message in checks]
+        conditions += [(c.passed, Check(c.error, c.message, op.location)) for c in checks]
         for name, contents in before:
             if name in env.get(CROSSED, ()) and _contents(env[name]) != contents:
                 raise errors.UnsupportedSyntaxError(

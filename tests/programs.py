@@ -661,3 +661,33 @@ def choice_of_loop_values(n):
         best = i if i * i % 3 == 1 or i > best + 1 else best
         i += 1
     return best
+
+
+@program(ints(2, 12, 25, 7))
+def loops_with_else(n):
+    score = 0
+    for divisor in range(2, n):
+        if n % divisor == 0:
+            break
+    else:
+        score += 100
+    while n > 5:
+        n -= 4
+        if n == 6:
+            break
+    else:
+        if score > 50:
+            return -score
+        for _ in range(2):
+            score += 1
+            continue
+    return score
+
+
+@program(floats(1.0, 4.0))
+def passing_asserts(x):
+    assert x > 0
+    while x > 1.5:
+        x = tf.sqrt(x)
+        assert x < 100.0, f"{x} is large"
+    return x

@@ -18,7 +18,8 @@ LAYERS = [
     ["operators"],
     ["values"],
     ["explain"],
-    ["ir", "errors", "random", "context"],
+    ["ir", "random", "context"],
+    ["errors"],
 ]
 
 

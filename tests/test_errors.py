@@ -11,7 +11,9 @@ import autobatch as ab
 from autobatch.errors import (
     AutobatchError,
     BatchShapeError,
+    MemberAssertionError,
     MemberError,
+    MemberIndexError,
     StackOverflowError,
     TypeMismatchError,
     UndefinedVariableError,
@@ -53,11 +55,12 @@ def loops_over_list(x):
     return x
 
 
-def uses_while_else(x):
-    while x > 0:
-        x = x - 1
-    else:
-        x = x + 1  # here
+def break_in_else(x):
+    for _ in range(3):
+        while x > 0:
+            x = x - 1
+        else:
+            break  # here
     return x
 
 
@@ -263,7 +266,7 @@ def absolute(x):
 
 CASES = [
     (uses_with, UnsupportedSyntaxError), (uses_try, UnsupportedSyntaxError), (uses_lambda_call, UnsupportedSyntaxError),
-    (loops_over_list, UnsupportedSyntaxError), (uses_while_else, UnsupportedSyntaxError),
+    (loops_over_list, UnsupportedSyntaxError), (break_in_else, UnsupportedSyntaxError),
     (assigns_attribute, UnsupportedSyntaxError), (walrus, UnsupportedSyntaxError),
     (late_binding, UnsupportedSyntaxError), (lambda_across_branch, TypeMismatchError),
     (changes_variable, UnsupportedSyntaxError),
@@ -396,7 +399,7 @@ def test_an_index_out_of_range_names_the_members(backend):
 
     x = tf.constant([[1, 2], [3, 4], [5, 6]])
     assert pick(x, tf.constant([0, 1, -9]), tf.constant([-1, 0, 9])).numpy().tolist() == [[2, 5], [10, 8], [10, 12]]
-    with pytest.raises(MemberError, match="an index is out of range for an axis of size 2") as caught:
+    with pytest.raises(MemberIndexError, match="an index is out of range for an axis of size 2") as caught:
         pick(x, tf.constant([2, 9, -7]), tf.constant([0, 1, 0]))
     assert caught.value.members == (0, 1)
     assert "In 2 members (0, 1)" in str(caught.value)
@@ -404,6 +407,23 @@ def test_an_index_out_of_range_names_the_members(backend):
     with pytest.raises(MemberError) as caught:
         pick(x, tf.constant([1, 0, 1]), tf.constant([0, 1, -3]))
     assert caught.value.members == (2,)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_assert_names_the_members(backend):
+    @ab.autobatch(**BACKENDS[backend])
+    def positive(x, limit=2.5):
+        for _ in range(2):
+            x = x + 1.0
+            assert x > 0.0, f"below {limit}"
+        return x
+
+    assert positive(tf.constant([1.0, -0.5])).numpy().tolist() == [3.0, 1.5]
+    with pytest.raises(MemberAssertionError, match="In 2 members.*`assert x > 0.0` failed: below 2.5") as caught:
+        positive(tf.constant([-1.5, 0.0, -3.0]))
+    assert caught.value.members == (0, 2)
+    assert isinstance(caught.value, AssertionError)
+    assert 'assert x > 0.0, f"below {limit}"' in str(caught.value)
 
 
 def test_inside_a_tf_function_recursion_needs_max_depth():

@@ -12,8 +12,8 @@ from autobatch.frontend import fence, item_assignment
 from autobatch.frontend.core import Callee, Core
 from autobatch.frontend.expressions import Expressions
 from autobatch.frontend.scope import UNKNOWN
-from autobatch.frontend.source import Source
-from autobatch.frontend.syntax import Statements, assign, constant, load, store, support
+from autobatch.frontend.source import Source, unparse
+from autobatch.frontend.syntax import Statements, assign, constant, load, store, support, thunk
 
 
 def desugar(source: Source, callee_of: Callable[[Any], Callee | None]) -> Core:
@@ -110,6 +110,11 @@ class _Desugarer(Expressions):
     def do_AugAssign(self, node: gast.AugAssign) -> None:
         self.emit(gast.AugAssign(target=node.target, op=node.op, value=self.expression(node.value)), node)
 
+    def do_Assert(self, node: gast.Assert) -> None:
+        text = constant(unparse(node.test), node)
+        message = thunk(node.msg) if node.msg is not None else thunk(constant("", node))
+        self.emit(gast.Expr(value=support("assert_", [self.expression(node.test), text, message], node)), node)
+
     def do_Return(self, node: gast.Return) -> None:
         value = self.expression(node.value) if node.value is not None else constant(None, node)
         self.out.append(assign(self.result, value, node))
@@ -136,6 +141,7 @@ class _Desugarer(Expressions):
     def do_While(self, node: gast.While) -> None:
         known = self.known(node.test)
         if known is not UNKNOWN and not known:
+            self.out += self.block(node.orelse)
             return
         outer, self.out = self.out, []
         if known is UNKNOWN:
@@ -146,9 +152,13 @@ class _Desugarer(Expressions):
     def loop(self, body: Statements, at: gast.AST) -> None:
         self.emit(gast.While(test=constant(True, at), body=body, orelse=[]), at)
 
-    def leave_unless(self, test: gast.AST, at: gast.AST) -> None:
+    def leave_unless(self, test: gast.AST, at: gast.While | gast.For) -> None:
+        """Leaves the loop by way of its ``else``."""
         negated = gast.copy_location(gast.UnaryOp(op=gast.Not(), operand=test), at)
-        self.emit(gast.If(test=negated, body=[gast.copy_location(gast.Break(), at)], orelse=[]), at)
+        last = self.block(at.orelse)
+        if not _always_leaves(last):
+            last.append(gast.copy_location(gast.Break(), at))
+        self.emit(gast.If(test=negated, body=last, orelse=[]), at)
 
     def do_For(self, node: gast.For) -> None:
         call = node.iter

@@ -9,7 +9,7 @@ from autobatch.frontend.source import Source
 
 _STATEMENTS = (
     gast.Assign, gast.AugAssign, gast.AnnAssign, gast.Expr, gast.If, gast.While, gast.For,
-    gast.Break, gast.Continue, gast.Pass, gast.Return,
+    gast.Assert, gast.Break, gast.Continue, gast.Pass, gast.Return,
 )  # fmt: skip
 _EXPRESSIONS = (
     gast.Attribute, gast.BinOp, gast.BoolOp, gast.Call, gast.Compare, gast.Constant, gast.Dict, gast.DictComp,
@@ -26,7 +26,6 @@ _INSTEAD = {
     "Try": "per-member exceptions do not exist; test for the bad case with `if`.",
     "TryStar": "per-member exceptions do not exist; test for the bad case with `if`.",
     "Raise": "per-member exceptions do not exist; return a value that marks the failure.",
-    "Assert": "check the results after the call.",
     "Yield": "collect results in a tensor and return it.",
     "YieldFrom": "collect results in a tensor and return it.",
     "Await": "autobatched code cannot wait for anything.",
@@ -82,18 +81,18 @@ class _Fence(gast.NodeVisitor):
         super().generic_visit(node)
 
     def visit_While(self, node: gast.While) -> None:
-        self._loop(node, "while")
+        self._loop(node)
 
     def visit_For(self, node: gast.For) -> None:
         if not isinstance(node.target, gast.Name):
             self.refuse(node.target, "a loop over anything but range(...)", "loop over range(...) and index.")
-        self._loop(node, "for")
+        self._loop(node)
 
-    def _loop(self, node: gast.While | gast.For, keyword: str) -> None:
-        if node.orelse:
-            self.refuse(
-                node.orelse[0], f"`{keyword} ... else`", "set a flag before `break` and test it after the loop."
-            )
+    def _loop(self, node: gast.While | gast.For) -> None:
+        for statement in node.orelse:
+            leaving = _loop_exit(statement)
+            if leaving is not None:
+                self.refuse(leaving, "`break` or `continue` in the `else` of a loop", "set a flag, and test it after.")
         self.generic_visit(node)
 
     def visit_Attribute(self, node: gast.Attribute) -> None:
@@ -105,3 +104,12 @@ class _Fence(gast.NodeVisitor):
         self.visit(node.target)  # the annotation itself means nothing
         if node.value is not None:
             self.visit(node.value)
+
+
+def _loop_exit(node: gast.AST) -> gast.AST | None:
+    """A break or continue of the loop around the statement, if it has one."""
+    if isinstance(node, gast.Break | gast.Continue):
+        return node
+    if isinstance(node, gast.While | gast.For):
+        return next((found for part in node.orelse if (found := _loop_exit(part))), None)
+    return next((found for part in gast.iter_child_nodes(node) if (found := _loop_exit(part))), None)

@@ -16,7 +16,7 @@ def raise_for_faults(codes: np.ndarray, checks: Sequence[Check]) -> None:
     if failed:
         first = checks[int(codes[failed[0]]) - 1]
         same = tuple(m for m in failed if codes[m] == codes[failed[0]])
-        raise errors.MemberError(
+        raise first.error(
             f"In {_members(same)}, {first.message}.",
             [(first.location, "")],
             "test for it with `if` first: a member runs only what it reaches.",
