@@ -191,10 +191,11 @@ def _position(index: Any, size: int | None) -> tf.Tensor:
 def getitem(value: Any, index: Any) -> Any:
     """``value[index]``; a tensor's index may contain scalar integer tensors, one position per member."""
     if not is_tensor(value):
-        if _has_member_index(index):
-            value = _stacked(value)
-        else:
+        if isinstance(value, list | tuple) and _per_member(index):
+            return _chosen(value, index)
+        if not _has_member_index(index):
             return value[index]
+        value = tf.convert_to_tensor(value)
     if not _has_member_index(index):
         return value[index]
     parts = list(index) if isinstance(index, tuple) else [index]
@@ -212,15 +213,33 @@ def getitem(value: Any, index: Any) -> Any:
     return value
 
 
-def _stacked(value: Any) -> tf.Tensor:
-    """A Python list or tuple of equal tensors or numbers, so that each member can pick its own."""
+def _chosen(value: Any, position: Any) -> Any:
+    """The item of a Python list or tuple at each member's own position; the items must be alike."""
     try:
-        return tf.convert_to_tensor(value)
+        if all(type(part) in (int, float) for part in value):
+            kind = float if float in map(type, value) else int
+            return WeakScalar(getitem(tf.constant(value, WIDE_DTYPES[kind]), position), kind)
+        if any(isinstance(part, str) for part in tf.nest.flatten(value)):
+            raise TypeError("strings")
+        return tf.nest.map_structure(lambda *parts: getitem(tf.stack(parts), position), *value)
     except (TypeError, ValueError) as error:
         raise errors.TypeMismatchError(
-            f"A {type(value).__name__} cannot be indexed by a value that differs between members.",
-            help="make it a tensor (tf.stack), or index it with a Python number.",
+            f"A {type(value).__name__} of unlike items cannot be indexed by a value that differs between members.",
+            help="make it a tensor, or index it with a Python number.",
         ) from error
+
+
+def sequence(value: Any) -> Any:
+    """What a ``for`` loop goes through: a tensor's rows, or a list of an iterable's items."""
+    if isinstance(value, WeakScalar) or (is_tensor(value) and not value.shape.rank):
+        raise errors.TypeMismatchError("A scalar cannot be looped over.", help="loop over range(n).")
+    return value if is_tensor(value) or isinstance(value, list | tuple) else list(value)
+
+
+def item(items: Any, position: Any) -> Any:
+    """``items[position]``, a position that the loop keeps in range."""
+    with context.collected_checks():
+        return getitem(items, position)
 
 
 def setitem(value: Any, index: Any, item: Any) -> Any:

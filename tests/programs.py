@@ -691,3 +691,23 @@ def passing_asserts(x):
         x = tf.sqrt(x)
         assert x < 100.0, f"{x} is large"
     return x
+
+
+@program(floats([1.0, -2.0, 3.0], [0.5, 0.5, -9.0]), ints(3, 1))
+def loops_over_rows(x, n):
+    total, last = 0.0, 0.0
+    for value in x:
+        if value < 0:
+            continue
+        total += value
+    for a, b in [(x, 1.5), (2.0 * x, -1.0)]:
+        total += a[0] * b
+    for k in [1, 5, n]:
+        if k > 4:
+            break
+        last = last + x[0] * tf.cast(k, tf.float32)
+    for weight in (0.5, 0.25):
+        total = total + weight * x[1]
+    for position, value in enumerate((n, n + 1)):
+        total = total * 2.0 + tf.cast(position * value, tf.float32)
+    return total, last, (10, 20, 30, 40)[n] * 1.5

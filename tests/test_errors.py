@@ -49,9 +49,15 @@ def uses_lambda_call(x):
     return tf.map_fn(lambda y: absolute(y), x)  # here
 
 
-def loops_over_list(x):
-    for y in [x, x]:  # here
+def loops_over_scalar(x):
+    for y in x:  # here
         x = x + y
+    return x
+
+
+def loops_over_unlike(x):
+    for name in ["a", "b"]:  # here
+        x = x + len(name)
     return x
 
 
@@ -266,7 +272,8 @@ def absolute(x):
 
 CASES = [
     (uses_with, UnsupportedSyntaxError), (uses_try, UnsupportedSyntaxError), (uses_lambda_call, UnsupportedSyntaxError),
-    (loops_over_list, UnsupportedSyntaxError), (break_in_else, UnsupportedSyntaxError),
+    (loops_over_scalar, TypeMismatchError), (loops_over_unlike, TypeMismatchError),
+    (break_in_else, UnsupportedSyntaxError),
     (assigns_attribute, UnsupportedSyntaxError), (walrus, UnsupportedSyntaxError),
     (late_binding, UnsupportedSyntaxError), (lambda_across_branch, TypeMismatchError),
     (changes_variable, UnsupportedSyntaxError),

@@ -162,14 +162,16 @@ class _Desugarer(Expressions):
 
     def do_For(self, node: gast.For) -> None:
         call = node.iter
-        if not (
-            isinstance(call, gast.Call)
-            and self.static_value(call.func) is builtins.range
-            and not call.keywords
-            and 1 <= len(call.args) <= 3
-            and not any(isinstance(a, gast.Starred) for a in call.args)
-        ):
-            self.refuse(node.iter, "a loop over anything but range(...)", "loop over range(...) and index.")
+        if isinstance(call, gast.Call) and self.static_value(call.func) is builtins.range:
+            if call.keywords or any(isinstance(a, gast.Starred) for a in call.args) or not 1 <= len(call.args) <= 3:
+                self.refuse(
+                    call, "this form of range", "write range(stop), range(start, stop) or range(start, stop, step)."
+                )
+            self.range_loop(node, call)
+        else:
+            self.sequence_loop(node)
+
+    def range_loop(self, node: gast.For, call: gast.Call) -> None:
         bounds = [self.expression(a) for a in call.args]
         bounds = [b if _is_int(b) else support("integer", [b], b) for b in bounds]
         start = bounds[0] if len(bounds) > 1 else constant(0, node)
@@ -177,18 +179,33 @@ class _Desugarer(Expressions):
         step = self.named(bounds[2], "step") if len(bounds) > 2 else constant(1, node)
         known_bounds = [self.static_value(b) for b in call.args]
         if all(isinstance(b, int) for b in known_bounds) and known_bounds[2:] != [0] and range(*known_bounds):
-            self.out.append(assign(node.target.id, start, node))  # the loop runs, so its variable is set after it
-        position = self.fresh(f"next_{node.target.id}")
-        self.out.append(assign(position, start, node))
-        inside, step_value = load(position, node), self.known(step)
+            self.unpack(node.target, start, node)  # the loop runs, so its variable is set after it
+        step_value = self.known(step)
+        position = self.fresh(f"next_{node.target.id}" if isinstance(node.target, gast.Name) else "next")
         if step_value is not UNKNOWN and isinstance(step_value, int) and step_value != 0:
             order = gast.Lt() if step_value > 0 else gast.Gt()
+            inside = load(position, node)
             more: gast.AST = gast.copy_location(gast.Compare(left=inside, ops=[order], comparators=[stop]), node)
         else:
-            more = support("in_range", [inside, stop, step], node)
+            more = support("in_range", [load(position, node), stop, step], node)
+        self.out.append(assign(position, start, node))
+        self.counted_loop(node, position, more, load(position, node), step)
+
+    def sequence_loop(self, node: gast.For) -> None:
+        """``for row in x``: over a tensor's leading axis, or over a Python sequence of equal structure."""
+        items = self.temporary(support("sequence", [self.expression(node.iter)], node), "items")
+        stop = self.temporary(support("len_", [items], node), "stop")
+        position = self.fresh("next")
+        more = gast.Compare(left=load(position, node), ops=[gast.Lt()], comparators=[stop])
+        item = support("item", [load(items.id, node), load(position, node)], node)
+        self.out.append(assign(position, constant(0, node), node))
+        self.counted_loop(node, position, gast.copy_location(more, node), item, constant(1, node))
+
+    def counted_loop(self, node: gast.For, position: str, more: gast.AST, item: gast.AST, step: gast.AST) -> None:
+        """While there is more, binds the target to the item, advances, and runs the body."""
         outer, self.out = self.out, []
         self.leave_unless(self.named(more, "cond"), node)
-        self.out.append(assign(node.target.id, load(position, node), node))
+        self.unpack(node.target, item, node)
         advanced = gast.copy_location(gast.BinOp(left=load(position, node), op=gast.Add(), right=step), node)
         self.out.append(assign(position, advanced, node))
         head, self.out = self.out, outer

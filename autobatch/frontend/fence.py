@@ -84,8 +84,8 @@ class _Fence(gast.NodeVisitor):
         self._loop(node)
 
     def visit_For(self, node: gast.For) -> None:
-        if not isinstance(node.target, gast.Name):
-            self.refuse(node.target, "a loop over anything but range(...)", "loop over range(...) and index.")
+        if any(isinstance(part, gast.Subscript | gast.Attribute) for part in gast.walk(node.target)):
+            self.refuse(node.target, "a loop whose variable is an item or an attribute", "assign it in the body.")
         self._loop(node)
 
     def _loop(self, node: gast.While | gast.For) -> None:
