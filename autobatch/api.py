@@ -27,7 +27,7 @@ from autobatch.runtime.program_counter import ProgramCounter
 from autobatch.types import Exact, coerce, describe
 
 Backend = Literal["program_counter", "local_static", "unbatched"]
-Stage = Literal["source", "ir", "stack", "stablehlo"]
+Stage = Literal["source", "ir", "types", "stack", "stablehlo"]
 
 
 @dataclass(frozen=True)
@@ -86,8 +86,8 @@ def autobatch(
       jit_compile: whether XLA compiles the machine, or the local-static backend's straight-line regions.
       dispatch: how the machine runs the chosen block: "guarded" (each block in a while loop, in place),
         "switch_case" (the paper's figure 5), or "auto" (now always guarded).
-      max_depth: how deep calls may nest; None lets the stacks grow as needed.  Inside a ``tf.function`` stacks
-        cannot grow, and a recursive function needs it.
+      max_depth: how deep calls may nest; None lets the stacks grow, and the program start again, up to 100,000.
+        Inside a ``tf.function`` stacks cannot grow, and a recursive function needs it.
 
     Returns: an ``Autobatched``.
 
@@ -144,6 +144,10 @@ class Autobatched:
 
     def options(self, **changes: Any) -> Autobatched:
         """A copy with other options (the keywords of ``autobatch``)."""
+        unknown = set(changes) - {field.name for field in dataclasses.fields(Options)}
+        if unknown:
+            known = ", ".join(field.name for field in dataclasses.fields(Options))
+            raise TypeError(f"there is no option {', '.join(sorted(unknown))}; the options are {known}")
         if "static_argnames" in changes:
             changes["static_argnames"] = _names(changes["static_argnames"])
         copy = Autobatched(self._fn, dataclasses.replace(self._options, **changes))
@@ -292,6 +296,9 @@ class Lowered:
         self._entry, self._taken, self._options = entry, taken, entry._options
         self._program = entry._program(taken)
 
+    def __repr__(self) -> str:
+        return f"<{self._entry.__qualname__}, lowered for a batch of {self._taken.size}>\n{self.as_text()}"
+
     @property
     def program(self) -> ir.Program:
         """The program in the local language."""
@@ -306,14 +313,16 @@ class Lowered:
         """The program as text.
 
         Args:
-          stage: "source" (the desugared Python), "ir" (the local language), "stack" (the stack language), or
-            "stablehlo" (what XLA gets, for this batch size).
+          stage: "source" (the desugared Python), "ir" (the local language), "types" (of its variables), "stack" (the
+            stack language), or "stablehlo" (what XLA gets, for this batch size).
         """
         match stage:
             case "source":
                 return self._program.frontend.source_text()
             case "ir":
                 return str(self.program)
+            case "types":
+                return self._program.typed.types_text()
             case "stack":
                 return str(self.stack_program)
             case "stablehlo":
@@ -321,7 +330,7 @@ class Lowered:
                 machine = self._program.executable(self._taken.size, options)
                 assert isinstance(machine, ProgramCounter)
                 return machine.compiler_ir(self._program.arguments(self._taken), self._taken.shared, "stablehlo")
-        raise ValueError(f"stage must be 'source', 'ir', 'stack' or 'stablehlo', not {stage!r}")
+        raise ValueError(f"stage must be 'source', 'ir', 'types', 'stack' or 'stablehlo', not {stage!r}")
 
     def to_dot(self) -> str:
         """The control-flow graphs in Graphviz' language, a cluster for each function."""

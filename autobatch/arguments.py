@@ -91,6 +91,12 @@ def _axes_by_name(function: Callable, in_axes: Axes, names: Sequence[str]) -> di
 def _batched_leaf(name: str, value: Any, axis: int, stored: list[tf.Tensor], sizes: dict[str, int]) -> Tensor | Static:
     if value is None:
         return Static(None)
+    if isinstance(value, bool | int | float | str):
+        raise errors.BatchShapeError(
+            f"Argument `{name}` contains {value!r}, a Python {type(value).__name__}, which has no batch axis.",
+            help="wrap a list in tf.constant; use in_axes=None for a number that all members share, and "
+            "static_argnames for any other value.",
+        )
     tensor = _tensor(name, value)
     shape = tensor.shape
     if shape.rank is None or not shape.is_fully_defined():
@@ -168,8 +174,11 @@ def put_together(type_: Type, stored: Sequence[tf.Tensor], taken: Arguments) -> 
 
 
 def _narrowed(numbers: tf.Tensor, dtype: tf.DType) -> tf.Tensor:
-    """Python numbers as the dtype that TensorFlow gives them; raises where an int does not fit."""
-    result = tf.cast(numbers, dtype)
+    """Python numbers as the dtype that TensorFlow gives them.
+
+    An int that does not fit raises; inside a tf.function, where nothing can, it becomes the nearest that does.
+    """
+    result = tf.cast(numbers, dtype) if dtype == tf.bool else tf.saturate_cast(numbers, dtype)
     if dtype == tf.int32 and tf.executing_eagerly():
         lost = tuple(np.nonzero(np.asarray(result) != np.asarray(numbers))[0].tolist())
         if lost:

@@ -39,10 +39,24 @@ def _explained(error: Exception, location: ir.Location) -> Exception:
     if isinstance(error, NameError) and file == location.file:
         return errors.UndefinedVariableError(f"{text.capitalize()}.", place, "define or import it.")
     if isinstance(error, TypeError) and file == location.file:
-        return errors.TypeMismatchError(f"Python refuses this line: {text}.", place)
+        return errors.TypeMismatchError(f"Python refuses this line: {text}.", place, _help(text))
+    if isinstance(error, AttributeError | NotImplementedError) and "ymbolic" in str(error):
+        return errors.TypeMismatchError(f"A per-member value cannot do this: {text}", place, _help(text))
+    if module.split(".")[0] == "autobatch":
+        return errors.TypeMismatchError(f"This line does not work: {text}.", place)
     if module.split(".")[0] in _LIBRARIES:
-        return errors.TypeMismatchError(f"TensorFlow refuses this line: {text}", place)
+        return errors.TypeMismatchError(f"TensorFlow refuses this line: {text}", place, _help(str(error)))
     return error
+
+
+def _help(text: str) -> str:
+    if "ymbolic" in text:
+        return "Python's and NumPy's functions need numbers; use TensorFlow's (tf.sin for math.sin or np.sin)."
+    if "does not match type" in text or "expected to be a" in text:
+        return "TensorFlow does not mix dtypes: use tf.cast."
+    if "slice scalar" in text:
+        return "for one member this is a scalar: the batch axis is not there."
+    return ""
 
 
 def _origin(error: Exception) -> tuple[str, str]:

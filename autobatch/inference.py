@@ -47,6 +47,14 @@ class TypedProgram:
     shared: tuple[Tensor | Weak, ...]  # the types of the shared arguments' leaves
     checks: tuple[regions.Check, ...]  # what members must meet; a failed member holds 1 + the check's position
 
+    def types_text(self) -> str:
+        """Each function's variables with their types."""
+        parts = []
+        for function in self.program.functions:
+            lines = [f"  {v}: {describe(t)}" for v, t in self.of(function.name).items()]
+            parts.append("\n".join([f"function {function.name}", *lines]))
+        return "\n\n".join(parts)
+
     def of(self, function: str) -> dict[str, Type]:
         return {v: t for (f, v), t in self.types.items() if f == function}
 
@@ -116,7 +124,10 @@ class _Inference:
         here, there = describe(self.types[variable]), describe(type_)
         help = "give both the same dtype, shape and structure."
         if "None" in (here, there):
-            help = "give it a value on every path; a function that ends without `return` returns None."
+            help = (
+                "give it a value of one type on every path: a search starts from a number such as -inf, not from None; "
+                "a function that ends without `return` returns None."
+            )
         elif (
             isinstance(type_, Tensor | Static | Weak)
             and "Python" not in here + there

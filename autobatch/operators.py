@@ -196,6 +196,10 @@ def getitem(value: Any, index: Any) -> Any:
         if not _has_member_index(index):
             return value[index]
         value = tf.convert_to_tensor(value)
+    if value.shape.rank == 0:
+        raise errors.TypeMismatchError(
+            "A scalar is indexed.", help="for one member this is a scalar: the batch axis is not there."
+        )
     if not _has_member_index(index):
         return value[index]
     parts = list(index) if isinstance(index, tuple) else [index]

@@ -28,6 +28,8 @@ def test_stages():
     assert "push" in lowered.as_text("stack")
     assert "call fibonacci" in lowered.as_text()
     assert "def fibonacci(n)" in lowered.as_text("source")
+    assert "  n: int32[]\n" in lowered.as_text("types")
+    assert "lowered for a batch of 6" in repr(lowered)
     assert "stablehlo.while" in lowered.as_text("stablehlo")
     assert lowered.to_dot().startswith("digraph {")
     np.testing.assert_array_equal(lowered.compile()(N), fibonacci(N))
@@ -52,6 +54,8 @@ def test_overflow_inside_a_tf_function_is_never_silent():
         tf.function(total, autograph=False)(tf.constant([2, 9]))
     compiled = tf.function(total.options(jit_compile=True), jit_compile=True, autograph=False)
     assert np.isnan(compiled(tf.constant([2, 9]))).tolist() == [False, True]
+    fib = tf.function(fibonacci.options(max_depth=2), jit_compile=True, autograph=False)
+    assert fib(tf.constant([3, 8])).numpy().tolist() == [3, tf.int32.min]
 
 
 def test_stacks_grow():

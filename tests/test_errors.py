@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import math
 
 import numpy as np
 import pytest
@@ -133,6 +134,21 @@ def as_text(x):
     while i < x:
         i += 1
     return x + len(f"{i}")  # here
+
+
+def math_function(x):
+    return math.sqrt(x)  # here
+
+
+def numpy_function(x):
+    return np.sin(x)  # here
+
+
+def indexes_scalar(x):
+    i = 0
+    while i < x:
+        i = i + 1
+    return x[i]  # here
 
 
 def walrus(x):
@@ -275,6 +291,7 @@ CASES = [
     (loops_over_scalar, TypeMismatchError), (loops_over_unlike, TypeMismatchError),
     (break_in_else, UnsupportedSyntaxError),
     (assigns_attribute, UnsupportedSyntaxError), (walrus, UnsupportedSyntaxError),
+    (math_function, TypeMismatchError), (numpy_function, TypeMismatchError), (indexes_scalar, TypeMismatchError),
     (late_binding, UnsupportedSyntaxError), (lambda_across_branch, TypeMismatchError),
     (changes_variable, UnsupportedSyntaxError),
     (string_choice, TypeMismatchError), (wrong_unpacking, TypeMismatchError), (mixed_keys, TypeMismatchError),
@@ -357,8 +374,10 @@ def test_users_own_exception_keeps_its_type_and_gains_a_note():
 
 
 def test_batch_shapes():
-    with pytest.raises(BatchShapeError, match="no batch axis"):
-        absolute(1.0)
+    with pytest.raises(BatchShapeError, match="contains 1.0, a Python float, which has no batch axis"):
+        absolute([1.0, 2.0])
+    with pytest.raises(BatchShapeError, match="which has no batch axis 0"):
+        absolute(tf.constant(1.0))
     with pytest.raises(BatchShapeError, match="3 in `a`, 2 in `b`"):
         ab.autobatch(lambda_free_sum)(X, tf.constant([1.0, 2.0]))
     with pytest.raises(BatchShapeError, match="static_argnames"):
@@ -433,6 +452,19 @@ def test_assert_names_the_members(backend):
     assert 'assert x > 0.0, f"below {limit}"' in str(caught.value)
 
 
+def test_endless_recursion_ends(monkeypatch):
+    monkeypatch.setattr("autobatch.runtime.program_counter.DEEPEST", 100)
+    with pytest.raises(StackOverflowError, match="max_depth=100"):
+        ab.autobatch(misses_its_base_case)(N)
+
+
+def misses_its_base_case(n):
+    return 0 if n == 0 else 1 + misses_its_base_case_batched(n - 2)
+
+
+misses_its_base_case_batched = ab.autobatch(misses_its_base_case)
+
+
 def test_inside_a_tf_function_recursion_needs_max_depth():
     with pytest.raises(StackOverflowError, match="max_depth"):
         tf.function(runaway, autograph=False)(N)
@@ -450,6 +482,8 @@ def test_endless_specialisation():
 def test_bad_options():
     with pytest.raises(ValueError, match="backend must be one of"):
         absolute.options(backend="gpu")
+    with pytest.raises(TypeError, match="no option maxdepth; the options are in_axes"):
+        absolute.options(maxdepth=3)
     with pytest.raises(ValueError, match="in_axes must be"):
         absolute.options(in_axes={"x": 0})
     with pytest.raises(ValueError, match="no parameter"):

@@ -58,6 +58,10 @@ def check_function(function: Callable) -> None:
     """Raises UnsupportedSyntaxError unless the function was made by a def statement."""
     if isinstance(function, types.FunctionType) and function.__name__ != "<lambda>":
         return
+    if inspect.ismethod(function):
+        raise errors.UnsupportedSyntaxError(
+            f"autobatch does not support methods, such as `{function.__qualname__}`.", help="make it a function."
+        )
     place = None
     if isinstance(function, types.FunctionType):
         code = function.__code__

@@ -139,10 +139,13 @@ class _RegionStep:
             return kept | faults
 
         self.function = tf.function(run, autograph=False, jit_compile=jit_compile)
+        self.concrete: tf.types.experimental.ConcreteFunction | None = None
 
     def __call__(self, env: Environment, active: np.ndarray, shared: list[tf.Tensor]) -> Any:
         inputs = {v: env[v] for v in self.inputs if v in env}
-        return self.function(inputs, {v: env[v] for v in self.wanted}, tf.constant(active), shared)
+        arguments = (inputs, {v: env[v] for v in self.wanted}, tf.constant(active), shared)
+        concrete = self.concrete = self.concrete or self.function.get_concrete_function(*arguments)
+        return concrete(*arguments)
 
 
 def _masked(active: Any, new: tf.Tensor, old: tf.Tensor) -> tf.Tensor:

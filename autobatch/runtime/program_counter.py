@@ -15,6 +15,7 @@ from autobatch.runtime.machine import Machine
 from autobatch.runtime.vectorize import Stored
 
 FIRST_DEPTH = 16
+DEEPEST = 100_000  # where stacks stop growing if the user sets no limit: a recursion that never ends must
 
 
 class ProgramCounter:
@@ -23,8 +24,10 @@ class ProgramCounter:
     def __init__(self, typed: TypedStackProgram, size: int, dispatch: str, jit_compile: bool, max_depth: int | None):
         self.typed, self.size, self.dispatch = typed, size, dispatch
         self.jit_compile, self.max_depth = jit_compile, max_depth
-        self.depth = FIRST_DEPTH if max_depth is None else min(FIRST_DEPTH, max_depth)
+        self.limit = DEEPEST if max_depth is None else max_depth
+        self.depth = min(FIRST_DEPTH, self.limit)
         self.functions: dict[int, tf.types.experimental.PolymorphicFunction] = {}
+        self.concrete: dict[int, tf.types.experimental.ConcreteFunction] = {}
 
     def function(self, depth: int) -> tf.types.experimental.PolymorphicFunction:
         """The machine with stacks of ``depth`` frames: (arguments, shared) -> (results, overflow, fault)."""
@@ -54,17 +57,20 @@ class ProgramCounter:
         if not tf.executing_eagerly():
             return self._in_graph(arguments, shared)
         while True:
-            results, overflow, fault = self.function(self.depth)(list(arguments), list(shared))
+            if self.depth not in self.concrete:
+                function = self.function(self.depth)
+                self.concrete[self.depth] = function.get_concrete_function(list(arguments), list(shared))
+            results, overflow, fault = self.concrete[self.depth](list(arguments), list(shared))
             if self.typed.checks:
                 raise_for_faults(fault.numpy(), self.typed.checks)
             if not self.has_calls or not overflow.numpy().any():
                 return results
-            if self.max_depth is not None and self.depth >= self.max_depth:
+            if self.depth >= self.limit:
                 blocks = self.typed.program.blocks
                 calls = [b.terminator.location for b in blocks if isinstance(b.terminator, ir.PushJump)]
                 help = "raise max_depth, or see whether the recursion ends."
-                raise failures.overflow(overflow.numpy(), f"max_depth={self.max_depth}", help, calls)
-            self.depth = self.depth * 2 if self.max_depth is None else min(self.depth * 2, self.max_depth)
+                raise failures.overflow(overflow.numpy(), f"max_depth={self.limit}", help, calls)
+            self.depth = min(self.depth * 2, self.limit)
 
     def compiler_ir(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor], stage: str) -> str:
         """What XLA makes of the machine, in one of TensorFlow's ``experimental_get_compiler_ir`` stages."""
@@ -93,8 +99,8 @@ class ProgramCounter:
 
 
 def _poisoned(leaf: tf.Tensor, failed: tf.Tensor) -> tf.Tensor:
-    """NaN in place of the failed members' floats: XLA drops the assertion, and no wrong number may pass."""
-    if not leaf.dtype.is_floating:
-        return tf.identity(leaf)
+    """NaN, or the lowest integer, in place of the failed members' numbers: XLA drops the assertion."""
     mask = tf.reshape(failed, [-1] + [1] * (leaf.shape.rank - 1))
-    return tf.where(mask, tf.constant(float("nan"), leaf.dtype), leaf)
+    if leaf.dtype.is_floating:
+        return tf.where(mask, tf.constant(float("nan"), leaf.dtype), leaf)
+    return tf.where(mask, leaf.dtype.min, leaf) if leaf.dtype.is_integer else tf.identity(leaf)
