@@ -178,7 +178,9 @@ def _narrowed(numbers: tf.Tensor, dtype: tf.DType) -> tf.Tensor:
 
     An int that does not fit raises; inside a tf.function, where nothing can, it becomes the nearest that does.
     """
-    result = tf.cast(numbers, dtype) if dtype == tf.bool else tf.saturate_cast(numbers, dtype)
+    if dtype == tf.int32 and not tf.executing_eagerly():
+        numbers = tf.clip_by_value(numbers, dtype.min, dtype.max)
+    result = tf.cast(numbers, dtype)
     if dtype == tf.int32 and tf.executing_eagerly():
         lost = tuple(np.nonzero(np.asarray(result) != np.asarray(numbers))[0].tolist())
         if lost:
