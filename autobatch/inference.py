@@ -78,7 +78,7 @@ def infer(program: ir.Program, arguments: Sequence[Type], shared: Sequence[Tenso
             _check_defined(decided)
             functions.append(decided)
     _check_returns(functions, inference)
-    inference.check_storable(functions)
+    inference.check_result()
     simplified = ir.Program(tuple(simplify(f) for f in functions))
     return TypedProgram(simplified, inference.types, tuple(shared), tuple(inference.checks))
 
@@ -264,17 +264,17 @@ class _Inference:
 
     # --- checks of the whole --------------------------------------------------------------------
 
-    def check_storable(self, functions: Sequence[ir.Function]) -> None:
+    def check_result(self) -> None:
+        """Refuses a result that no batch can hold."""
         entry = self.program.entry
-        for function in functions:
-            for v in function.outputs if function.name == entry.name else ():
-                found = opaque(self.types[function.name, v])
-                if found is not None:
-                    raise errors.TypeMismatchError(
-                        f"`{function.name}` returns a {found}.",
-                        [(self.origin[function.name, v], "")],
-                        "return tensors of static shape, or a structure of them.",
-                    )
+        for v in entry.outputs:
+            found = opaque(self.types[entry.name, v])
+            if found is not None:
+                raise errors.TypeMismatchError(
+                    f"`{entry.name}` returns a {found}.",
+                    [(self.origin[entry.name, v], "")],
+                    "return tensors of static shape, or a structure of them.",
+                )
 
 
 def _type_of_variable(value: Any, variable: str, region: regions.Region) -> Type:

@@ -19,7 +19,7 @@ def tree_sum(x, n):
 
 
 def optimized():
-    """The optimised program as (computation, its lines) pairs; the entry computation first runs once."""
+    """The optimised program's computations as ("ENTRY " or "", lines) pairs; the entry stands outside the loop."""
     lowered = tree_sum.lower(tf.ones([Z, D]), tf.constant([1, 2, 3, 1, 0]))
     executable = lowered._program.executable(Z, tree_sum._options)
     text = executable.compiler_ir(lowered._program.arguments(lowered._taken), [], "optimized_hlo")

@@ -20,6 +20,7 @@ from autobatch.frontend.syntax import (
     index_value,
     load,
     names,
+    rebuilt,
     support,
     thunk,
 )  # fmt: skip
@@ -122,13 +123,7 @@ class Expressions(Scope):
         return method(node) if method else self.children(node)
 
     def children(self, node: gast.AST) -> gast.AST:
-        fields = {}
-        for field, value in gast.iter_fields(node):
-            if isinstance(value, list):
-                fields[field] = [self.expression(v) if isinstance(v, gast.AST) else v for v in value]
-            else:
-                fields[field] = self.expression(value) if isinstance(value, gast.AST) else value
-        return gast.copy_location(type(node)(**fields), node)
+        return rebuilt(node, self.expression)
 
     def on_UnaryOp(self, node: gast.UnaryOp) -> gast.AST:
         if isinstance(node.op, gast.Not):

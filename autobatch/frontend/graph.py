@@ -9,7 +9,7 @@ import gast
 from autobatch import ir
 from autobatch.frontend.core import Core, Target
 from autobatch.frontend.source import compile_functions, function_definition, unparse
-from autobatch.frontend.syntax import SCOPES, Statements, load, names
+from autobatch.frontend.syntax import SCOPES, Statements, load, names, rebuilt
 
 
 @dataclass
@@ -194,10 +194,4 @@ class _Renamer(gast.NodeTransformer):
         if isinstance(node, SCOPES):
             bound = {n.id for n in gast.walk(node) if isinstance(n, gast.Name) and not isinstance(n.ctx, gast.Load)}
             renamer = _Renamer({old: new for old, new in self.new.items() if old not in bound})
-        fields = {}
-        for name, value in gast.iter_fields(node):
-            if isinstance(value, list):
-                fields[name] = [renamer.visit(v) if isinstance(v, gast.AST) else v for v in value]
-            else:
-                fields[name] = renamer.visit(value) if isinstance(value, gast.AST) else value
-        return gast.copy_location(type(node)(**fields), node)
+        return rebuilt(node, renamer.visit)

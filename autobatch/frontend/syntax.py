@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import gast
 
@@ -54,6 +54,17 @@ def thunk(value: gast.AST) -> gast.Lambda:
     empty = gast.parse("lambda: 0").body[0].value
     empty.body = value
     return gast.copy_location(empty, value)
+
+
+def rebuilt(node: gast.AST, change: Callable[[gast.AST], gast.AST]) -> gast.AST:
+    """A copy of the node with each child changed."""
+    fields = {}
+    for name, value in gast.iter_fields(node):
+        if isinstance(value, list):
+            fields[name] = [change(part) if isinstance(part, gast.AST) else part for part in value]
+        else:
+            fields[name] = change(value) if isinstance(value, gast.AST) else value
+    return gast.copy_location(type(node)(**fields), node)
 
 
 def as_load(target: gast.AST) -> gast.AST:

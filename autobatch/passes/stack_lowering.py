@@ -28,32 +28,24 @@ class TypedStackProgram:
     live_end: tuple[frozenset[str], ...]  # for each block, the variables live before its terminator
 
 
-@dataclass(frozen=True)
-class _Frame:
-    """A function with its variables under their names in the merged program."""
-
-    function: ir.Function
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
-
-
 def lower_to_stack(typed: TypedProgram) -> TypedStackProgram:
     """Merges all functions into one program with explicit stacks."""
     program = typed.program
-    frames = {f.name: _frame(f, len(program.functions) > 1) for f in program.functions}
-    types = {_qualified(f, v, len(frames) > 1): t for (f, v), t in typed.types.items() if f in frames}
+    several = len(program.functions) > 1
+    functions = {f.name: _renamed(f) if several else f for f in program.functions}
+    types = {_qualified(f, v) if several else v: t for (f, v), t in typed.types.items() if f in functions}
     reach = _call_reach(program)
-    sizes = {name: sum(1 + _calls(b.ops) for b in frame.function.blocks) for name, frame in frames.items()}
+    sizes = {name: sum(1 + _calls(b.ops) for b in function.blocks) for name, function in functions.items()}
     offsets, total = {}, 0
     for name, size in sizes.items():
         offsets[name], total = total, total + size
     blocks: list[ir.Block] = []
-    for name, frame in frames.items():
-        recursive = frozenset(callee for callee in frames if name in reach[callee])
-        blocks += _lower_function(frame, frames, offsets, recursive, types)
-    entry = frames[program.entry.name]
-    owners = [frame for name, frame in frames.items() for _ in range(sizes[name])]
-    entries = {offsets[name]: frame for name, frame in frames.items()}
+    for name, function in functions.items():
+        recursive = frozenset(callee for callee in functions if name in reach[callee])
+        blocks += _lower_function(function, functions, offsets, recursive, types)
+    entry = functions[program.entry.name]
+    owners = [function for name, function in functions.items() for _ in range(sizes[name])]
+    entries = {offsets[name]: function for name, function in functions.items()}
     blocks = [cancel_pop_push(block, _passed(block, entries)) for block in blocks]
     live_in, live_end = stack_liveness(blocks, owners, entries)
     carried = set(entry.outputs).union(*live_in)
@@ -61,20 +53,22 @@ def lower_to_stack(typed: TypedProgram) -> TypedStackProgram:
         entry.inputs,
         tuple(blocks),
         entry.outputs,
-        tuple((offsets[name], name) for name in frames),
+        tuple((offsets[name], name) for name in functions),
         stacks=_stacks(blocks),
         registers=tuple(sorted(v for v in carried if dynamic(types[v]))),
     )
     return TypedStackProgram(stack_program, types, typed.shared, typed.checks, tuple(live_end))
 
 
-def _qualified(function: str, variable: str, several: bool) -> str:
-    return f"{function}.{variable}" if several else variable
+def _qualified(function: str, variable: str) -> str:
+    return f"{function}.{variable}"
 
 
-def _frame(function: ir.Function, several: bool) -> _Frame:
+def _renamed(function: ir.Function) -> ir.Function:
+    """The function with its variables under names that tell them from other functions' variables."""
+
     def rename(names: Iterable[str]) -> tuple[str, ...]:
-        return tuple(_qualified(function.name, v, several) for v in names)
+        return tuple(_qualified(function.name, v) for v in names)
 
     blocks = []
     for block in function.blocks:
@@ -84,7 +78,7 @@ def _frame(function: ir.Function, several: bool) -> _Frame:
             end = replace(end, condition=rename([end.condition])[0])
         blocks.append(ir.Block(ops, end))
     inputs, outputs = rename(function.inputs), rename(function.outputs)
-    return _Frame(replace(function, inputs=inputs, outputs=outputs, blocks=tuple(blocks)), inputs, outputs)
+    return replace(function, inputs=inputs, outputs=outputs, blocks=tuple(blocks))
 
 
 def _calls(ops: Iterable[ir.Op]) -> int:
@@ -108,16 +102,15 @@ def _call_reach(program: ir.Program) -> dict[str, set[str]]:
 
 
 def _lower_function(
-    frame: _Frame,
-    frames: Mapping[str, _Frame],
+    function: ir.Function,
+    functions: Mapping[str, ir.Function],
     offsets: Mapping[str, int],
     recursive: frozenset[str],
     types: Mapping[str, Type],
 ) -> list[ir.Block]:
     """The function's blocks, split at calls; ``recursive`` are the callees that may come back to this function."""
-    function = frame.function
     _, live_end = liveness(function)
-    first, starts = offsets[_name_of(frame, frames)], []
+    first, starts = offsets[function.name], []
     for block in function.blocks:
         starts.append(first)
         first += 1 + _calls(block.ops)
@@ -128,7 +121,7 @@ def _lower_function(
             if not isinstance(op, ir.Call):
                 ops.append(ir.Update(op.outputs, op.function, op.inputs, op.location))
                 continue
-            callee = frames[op.function]
+            callee = functions[op.function]
             live = live_before(block.ops[k + 1 :], live_end[i]) - set(op.outputs)
             saved = tuple(v for v in sorted(live) if op.function in recursive and dynamic(types[v]))
             ops += _enter(callee, op, saved)
@@ -143,10 +136,6 @@ def _lower_function(
     return lowered
 
 
-def _name_of(frame: _Frame, frames: Mapping[str, _Frame]) -> str:
-    return next(name for name, other in frames.items() if other is frame)
-
-
 def _moved(terminator: ir.Terminator, starts: Sequence[int]) -> ir.Terminator:
     match terminator:
         case ir.Jump(target):
@@ -157,7 +146,7 @@ def _moved(terminator: ir.Terminator, starts: Sequence[int]) -> ir.Terminator:
             return terminator
 
 
-def _enter(callee: _Frame, call: ir.Call, saved: tuple[str, ...]) -> list[ir.Op]:
+def _enter(callee: ir.Function, call: ir.Call, saved: tuple[str, ...]) -> list[ir.Op]:
     """Saves, and sets the callee's inputs."""
     pairs = [(p, a) for p, a in zip(callee.inputs, call.inputs, strict=True) if p != a]
     parameters = {p for p, _ in pairs}
@@ -171,14 +160,14 @@ def _enter(callee: _Frame, call: ir.Call, saved: tuple[str, ...]) -> list[ir.Op]
     return saves
 
 
-def _leave(callee: _Frame, call: ir.Call, saved: tuple[str, ...]) -> list[ir.Op]:
+def _leave(callee: ir.Function, call: ir.Call, saved: tuple[str, ...]) -> list[ir.Op]:
     """Takes the callee's results, and restores."""
     pairs = [(y, r) for y, r in zip(call.outputs, callee.outputs, strict=True) if y != r]
     ops: list[ir.Op] = [ir.Update((y,), ir.COPY, (r,), call.location) for y, r in pairs]
     return [*ops, ir.Pop(saved, call.location)] if saved else ops
 
 
-def _passed(block: ir.Block, entries: Mapping[int, _Frame]) -> frozenset[str]:
+def _passed(block: ir.Block, entries: Mapping[int, ir.Function]) -> frozenset[str]:
     """The variables whose tops a call at the end of the block hands over."""
     end = block.terminator
     return frozenset(entries[end.target].inputs) if isinstance(end, ir.PushJump) else frozenset()
@@ -233,7 +222,7 @@ def stack_reads(op: ir.Op) -> tuple[str, ...]:
 
 
 def stack_liveness(
-    blocks: Sequence[ir.Block], owners: Sequence[_Frame], entries: Mapping[int, _Frame]
+    blocks: Sequence[ir.Block], owners: Sequence[ir.Function], entries: Mapping[int, ir.Function]
 ) -> tuple[list[frozenset[str]], list[frozenset[str]]]:
     """The variables whose tops are live at the start of each block, and before its terminator."""
     live_in = [frozenset[str]()] * len(blocks)
