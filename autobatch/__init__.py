@@ -2,5 +2,6 @@
 
 from autobatch import errors, random
 from autobatch.api import Autobatched, Compiled, Lowered, autobatch, primitive
+from autobatch.operators import unroll
 
-__all__ = ["Autobatched", "Compiled", "Lowered", "autobatch", "errors", "primitive", "random"]
+__all__ = ["Autobatched", "Compiled", "Lowered", "autobatch", "errors", "primitive", "random", "unroll"]

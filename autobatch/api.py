@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import functools
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -16,6 +18,7 @@ from autobatch.frontend.core import Callee
 from autobatch.frontend.lower import Frontend, lower, static_key
 from autobatch.frontend.source import check_function, signature
 from autobatch.inference import TypedProgram, infer
+from autobatch.operators import Unlike
 from autobatch.passes.block_order import costly_last
 from autobatch.passes.simplify import simplify
 from autobatch.passes.stack_lowering import TypedStackProgram, lower_to_stack
@@ -99,6 +102,9 @@ def autobatch(
     return Autobatched(fn, options)
 
 
+autobatch.__autobatch_decorator__ = True  # type: ignore[attr-defined] # the frontend knows it by this
+
+
 def _names(names: str | Sequence[str]) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)
 
@@ -109,6 +115,12 @@ class Autobatched:
     __autobatch_static__ = True  # may be a static value of a program
 
     def __init__(self, fn: Callable, options: Options):
+        self._receiver: tuple[Any, ...] = ()  # what the first parameter is bound to, if this is a method
+        self._is_method, self._is_static_method = inspect.ismethod(fn), isinstance(fn, staticmethod)
+        if inspect.ismethod(fn):
+            self._receiver, fn = (fn.__self__,), fn.__func__
+        elif isinstance(fn, staticmethod):
+            fn = fn.__func__
         check_function(fn)
         unknown = set(options.static_argnames) - set(signature(fn).parameters)
         if unknown:
@@ -120,7 +132,7 @@ class Autobatched:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         match context.mode():
             case context.Mode.MEMBER:
-                return self._python(*args, **kwargs)
+                return self._python(*self._receiver, *args, **kwargs)
             case context.Mode.TRACING:
                 raise errors.UnsupportedSyntaxError(
                     f"`{self.__name__}` is autobatched, and is called from code that is not.",
@@ -131,16 +143,25 @@ class Autobatched:
             return self._loop(args, kwargs, taken)
         return self._program(taken).run(taken, self._options)
 
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._is_method = not self._is_static_method
+
     def __get__(self, instance: Any, owner: type | None = None) -> Autobatched:
-        if instance is None:
+        """As a method: the first parameter is the instance, a static value."""
+        if instance is None or self._is_static_method:
             return self
-        raise errors.UnsupportedSyntaxError(
-            f"autobatch does not support methods, such as `{self.__qualname__}`.", help="make it a function."
-        )
+        bound = copy.copy(self)
+        bound._receiver, bound._is_method = (instance,), True
+        return bound
+
+    @property
+    def _static_names(self) -> tuple[str, ...]:
+        receiver = tuple(signature(self._fn).parameters)[:1] if self._is_method else ()
+        return (*receiver, *self._options.static_argnames)
 
     def unbatched(self, *args: Any, **kwargs: Any) -> Any:
         """The function in plain Python, on one example (no batch axis)."""
-        return unbatched.call(self._python, *args, **kwargs)
+        return unbatched.call(self._python, *self._receiver, *args, **kwargs)
 
     def options(self, **changes: Any) -> Autobatched:
         """A copy with other options (the keywords of ``autobatch``)."""
@@ -150,10 +171,11 @@ class Autobatched:
             raise TypeError(f"there is no option {', '.join(sorted(unknown))}; the options are {known}")
         if "static_argnames" in changes:
             changes["static_argnames"] = _names(changes["static_argnames"])
-        copy = Autobatched(self._fn, dataclasses.replace(self._options, **changes))
-        if copy._options.static_argnames == self._options.static_argnames:
-            copy._programs = self._programs
-        return copy
+        other = copy.copy(self)
+        other._options = dataclasses.replace(self._options, **changes)
+        if other._options.static_argnames != self._options.static_argnames:
+            other._programs = {}
+        return other
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """The program for arguments like these, before it is compiled."""
@@ -167,7 +189,8 @@ class Autobatched:
         return unbatched.python_function(self._fn)
 
     def _take_apart(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Arguments:
-        return arguments.take_apart(self._fn, self._options.static_argnames, self._options.in_axes, args, kwargs)
+        args = (*self._receiver, *args)
+        return arguments.take_apart(self._fn, self._static_names, self._options.in_axes, args, kwargs)
 
     def _program(self, taken: Arguments) -> _Program:
         key = (
@@ -186,7 +209,7 @@ class Autobatched:
             )
         results = []
         for z in range(taken.size):
-            bound = signature(self._fn).bind(*args, **kwargs)
+            bound = signature(self._fn).bind(*self._receiver, *args, **kwargs)
             given = [name for name in bound.arguments if name not in taken.static]
             parameters = [p for p in signature(self._fn).parameters if p not in taken.static]
             for name, type_, stored in zip(parameters, taken.types, taken.stored, strict=True):
@@ -231,10 +254,21 @@ def primitive(fn: Callable | None = None, *, batched: bool = True) -> Any:
 
 def _callee_of(value: Any) -> Callee | None:
     if isinstance(value, Autobatched):
-        return Callee("autobatched", value, value._fn, value._options.static_argnames)
+        return Callee("autobatched", value._fn, value._static_names, value._receiver)
     if isinstance(value, BatchedPrimitive):
-        return Callee("batched", value, value.fn)
+        return Callee("batched", value.fn)
     return None
+
+
+def _typed(callee: Callee, taken: Arguments) -> tuple[Frontend, TypedProgram]:
+    unrolled: dict[tuple, int] = {}
+    while True:
+        frontend = lower(callee, taken.static, _callee_of, unrolled)
+        functions = (simplify(split_webs(function)) for function in frontend.program.functions)
+        try:
+            return frontend, infer(ir.Program(tuple(functions)), taken.types, taken.shared_types)
+        except Unlike as loop:
+            unrolled[frontend.place(loop)] = loop.count
 
 
 class _Program:
@@ -243,9 +277,7 @@ class _Program:
     def __init__(self, entry: Autobatched, taken: Arguments):
         callee = _callee_of(entry)
         assert callee is not None
-        self.frontend: Frontend = lower(callee, taken.static, _callee_of)
-        functions = (simplify(split_webs(function)) for function in self.frontend.program.functions)
-        self.typed: TypedProgram = infer(ir.Program(tuple(functions)), taken.types, taken.shared_types)
+        self.frontend, self.typed = _typed(callee, taken)
         self.executables: dict[tuple, ProgramCounter | LocalStatic] = {}
 
     @functools.cached_property

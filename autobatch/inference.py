@@ -16,6 +16,7 @@ import tensorflow as tf
 
 from autobatch import errors, ir, regions
 from autobatch.explain import raise_at
+from autobatch.operators import Unlike
 from autobatch.passes.flow import reachable, reaching
 from autobatch.passes.simplify import decide_branches, simplify
 from autobatch.types import (
@@ -65,6 +66,7 @@ def infer(program: ir.Program, arguments: Sequence[Type], shared: Sequence[Tenso
     Raises:
       TypeMismatchError: two assignments of a variable have no common type.
       UndefinedVariableError: some path to a read leaves the variable unset.
+      Unlike: a loop must be unrolled.
     """
     inference = _Inference(program, shared)
     entry = program.entry
@@ -225,6 +227,8 @@ class _Inference:
         inputs = {v: self.types[name, v] for v in region.inputs}
         try:
             found = self.traced(name, region, inputs)
+        except Unlike as loop:
+            raise Unlike(loop.count, name, loop.variable) from None
         except Exception as error:
             # It may be due to a type that is not final (a literal that will join with a tensor).
             self.failures[name, i] = error

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import builtins
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from autobatch import context, errors
@@ -233,11 +234,68 @@ def _chosen(value: Any, position: Any) -> Any:
         ) from error
 
 
-def sequence(value: Any) -> Any:
-    """What a ``for`` loop goes through: a tensor's rows, or a list of an iterable's items."""
+class Unlike(Exception):
+    """The items of a loop have no common type, so it must be unrolled.
+
+    Attributes:
+      count: the number of items.
+      function, variable: the program's function, and its variable that holds the items.
+    """
+
+    def __init__(self, count: int, function: str = "", variable: str = ""):
+        self.count, self.function, self.variable = count, function, variable
+
+
+def _iterable(value: Any) -> Any:
     if isinstance(value, WeakScalar) or (is_tensor(value) and not value.shape.rank):
         raise errors.TypeMismatchError("A scalar cannot be looped over.", help="loop over range(n).")
     return value if is_tensor(value) or isinstance(value, list | tuple) else list(value)
+
+
+def alike(items: Sequence[Any]) -> bool:
+    """Whether one position can stand for any of the items: all numbers, or tensors of one dtype and shape, or nests."""
+    try:
+        for item in items:
+            tf.nest.assert_same_structure(items[0], item)
+    except (TypeError, ValueError):
+        return False
+    return all(map(_alike_leaves, zip(*map(tf.nest.flatten, items), strict=True)))
+
+
+def _alike_leaves(column: Sequence[Any]) -> bool:
+    if all(isinstance(leaf, int | float | WeakScalar) for leaf in column):
+        return True
+    if not all(isinstance(leaf, int | float | WeakScalar | tf.Tensor | tf.Variable | np.ndarray) for leaf in column):
+        return False
+    shaped = [leaf for leaf in column if not isinstance(leaf, int | float | WeakScalar)]
+    shapes = {(tf.as_dtype(leaf.dtype), tuple(leaf.shape)) for leaf in shaped}
+    return len(shapes) == 1 and (len(shaped) == len(column) or shaped[0].shape == ())
+
+
+def sequence(value: Any) -> Any:
+    """What a ``for`` loop goes through: a tensor's rows, or a list of an iterable's items."""
+    items = _iterable(value)
+    if not is_tensor(items) and not alike(items):
+        raise Unlike(len(items))
+    return items
+
+
+def unroll(iterable: Any) -> list:
+    """The items of a loop that is to be unrolled: its body is copied for each, in which a known item stays known.
+
+    ``for i in ab.unroll(range(4))`` makes ``i`` a Python number, which may index a list of unlike things.  Use it
+    too where the types of what a loop changes differ from one turn to the next.
+
+    Args:
+      iterable: a Python iterable, or a tensor, for its rows.
+    """
+    items = _iterable(iterable)
+    return tf.unstack(items) if is_tensor(items) else list(items)
+
+
+def unroll_first(value: Any) -> Any:
+    """Asks for the loop over ``value`` to be unrolled."""
+    raise Unlike(len(unroll(value)))
 
 
 def item(items: Any, position: Any) -> Any:
@@ -309,7 +367,7 @@ def type_(value: Any, *rest: Any) -> Any:
 
 def in_(item: Any, container: Any) -> Any:
     """``item in container``"""
-    if not _per_member(item) or not isinstance(container, list | tuple):
+    if not isinstance(container, list | tuple) or not any(map(_per_member, (item, *container))):
         return item in container
     found: Any = False
     for element in container:

@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from autobatch import context, errors, ir
 from autobatch.explain import raise_at
+from autobatch.operators import Unlike
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,8 @@ def execute(ops: Sequence[ir.Assign], env: dict[str, Any], graph: tf.Graph | Non
         try:
             with context.entered(context.Mode.TRACING), context.collected_checks() as checks:
                 outputs = op.function.call(*inputs)
+        except Unlike as loop:
+            raise Unlike(loop.count, variable=op.outputs[0]) from None
         except Exception as error:
             raise_at(op.location, error)
         conditions += [(c.passed, Check(c.error, c.message, op.location)) for c in checks]

@@ -22,14 +22,22 @@ from autobatch.frontend.source import Source
 class Callee:
     """What the frontend must know of a function that user code calls by name.
 
-    ``kind`` is "autobatched" (has control flow of its own, lowered for each set of static arguments) or
-    "batched" (a primitive that takes the whole batch).
+    Attributes:
+      kind: "autobatched" (has control flow of its own, lowered for each set of static arguments) or "batched" (a
+        primitive that takes the whole batch).
+      function: the function itself.
+      static: the names of its static parameters.
+      receiver: what its first parameter is bound to (as a 1-tuple), if it is a method.
+      source: where its source was taken from already, if it is a nested function.
+      captured: the variables of the caller that a nested function takes as its last parameters.
     """
 
     kind: str
-    value: Any
     function: Callable
     static: tuple[str, ...] = ()
+    receiver: tuple[Any, ...] = ()
+    source: Source | None = None
+    captured: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -41,6 +49,14 @@ class Target:
 
 
 @dataclass(frozen=True)
+class Helper:
+    """A nested function that is straight-line code: its definition, and the variables of the outer function it uses."""
+
+    definition: gast.AST
+    captured: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Core:
     """A function in core Python."""
 
@@ -48,3 +64,5 @@ class Core:
     tree: gast.FunctionDef
     result: str  # the variable that every return statement returns
     calls: dict[str, Target]  # which function a name in a core call stands for
+    helpers: dict[str, Helper]  # what goes into each primitive that uses the name
+    loops: dict[str, tuple]  # the variables that hold a loop's items, and the places of the loops

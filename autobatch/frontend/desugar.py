@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-import builtins
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import gast
 
 from autobatch.frontend import fence, item_assignment
 from autobatch.frontend.core import Callee, Core
-from autobatch.frontend.expressions import Expressions
+from autobatch.frontend.nested import Nested
 from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.source import Source, unparse
-from autobatch.frontend.syntax import Statements, assign, constant, load, store, support, thunk
+from autobatch.frontend.syntax import Statements, assign, constant, load, store, support, thunk, while_true
 
 
-def desugar(source: Source, callee_of: Callable[[Any], Callee | None]) -> Core:
-    """Desugars one function; ``callee_of`` tells an autobatched function from other objects."""
+def desugar(source: Source, callee_of: Callable[[Any], Callee | None], unrolled: Mapping[Any, int]) -> Core:
+    """Desugars one function.
+
+    Args:
+      source: the function.
+      callee_of: tells an autobatched function from other objects.
+      unrolled: how many items each loop has that must be unrolled, by its place.
+    """
     fence.check(source)
     tree, _ = item_assignment.rewrite(source)
-    return _Desugarer(source, tree, callee_of).run()
-
-
-def _is_int(node: gast.AST) -> bool:
-    return isinstance(node, gast.Constant) and isinstance(node.value, int)
+    return _Desugarer(source, tree, callee_of, unrolled).run()
 
 
 def _always_leaves(body: Statements) -> bool:
@@ -40,7 +41,7 @@ def _always_leaves(body: Statements) -> bool:
             return False
 
 
-class _Desugarer(Expressions):
+class _Desugarer(Nested):
     def run(self) -> Core:
         self.result = self.fresh("result")
         body = self.block(self.tree.body)
@@ -50,15 +51,15 @@ class _Desugarer(Expressions):
         definition = gast.parse(f"def {self.source.function.__name__}(): pass").body[0]
         definition.args = gast.parse(f"def f({', '.join(self.source.parameters)}): pass").body[0].args
         definition.body = body
-        return Core(self.source, gast.copy_location(definition, self.tree), self.result, self.calls)
+        tree = gast.copy_location(definition, self.tree)
+        return Core(self.source, tree, self.result, self.calls, self.helpers, self.loops)
 
     def block(self, statements: Statements) -> Statements:
-        outer, self.out = self.out, []
-        for statement in statements:
+        (outer, self.out), (after, self.rest) = (self.out, []), (self.rest, list(statements))
+        while self.rest and not _always_leaves(self.out):  # after that, nothing runs
+            statement = self.rest.pop(0)
             getattr(self, f"do_{type(statement).__name__}")(statement)
-            if _always_leaves(self.out):
-                break  # nothing after this runs
-        result, self.out = self.out, outer
+        result, self.out, self.rest = self.out, outer, after
         return result
 
     def do_Pass(self, node: gast.Pass) -> None:
@@ -73,6 +74,12 @@ class _Desugarer(Expressions):
 
     def do_Assign(self, node: gast.Assign) -> None:
         if len(node.targets) == 1 and isinstance(node.targets[0], gast.Name):
+            if self.is_alias(node):
+                self.alias(node)
+                return
+            if isinstance(node.value, gast.Lambda) and self.is_named_once(node):
+                self.help(node.targets[0].id, node)
+                return
             self.out.append(assign(node.targets[0].id, self.expression(node.value), node))
             self.merge_last()
             return
@@ -150,7 +157,7 @@ class _Desugarer(Expressions):
         self.loop([*body, *self.block(node.body)], node)
 
     def loop(self, body: Statements, at: gast.AST) -> None:
-        self.emit(gast.While(test=constant(True, at), body=body, orelse=[]), at)
+        self.out.append(while_true(body, at))
 
     def leave_unless(self, test: gast.AST, at: gast.While | gast.For) -> None:
         """Leaves the loop by way of its ``else``."""
@@ -159,54 +166,3 @@ class _Desugarer(Expressions):
         if not _always_leaves(last):
             last.append(gast.copy_location(gast.Break(), at))
         self.emit(gast.If(test=negated, body=last, orelse=[]), at)
-
-    def do_For(self, node: gast.For) -> None:
-        call = node.iter
-        if isinstance(call, gast.Call) and self.static_value(call.func) is builtins.range:
-            if call.keywords or any(isinstance(a, gast.Starred) for a in call.args) or not 1 <= len(call.args) <= 3:
-                self.refuse(
-                    call, "this form of range", "write range(stop), range(start, stop) or range(start, stop, step)."
-                )
-            self.range_loop(node, call)
-        else:
-            self.sequence_loop(node)
-
-    def range_loop(self, node: gast.For, call: gast.Call) -> None:
-        bounds = [self.expression(a) for a in call.args]
-        bounds = [b if _is_int(b) else support("integer", [b], b) for b in bounds]
-        start = bounds[0] if len(bounds) > 1 else constant(0, node)
-        stop = self.named(bounds[1] if len(bounds) > 1 else bounds[0], "stop")
-        step = self.named(bounds[2], "step") if len(bounds) > 2 else constant(1, node)
-        known_bounds = [self.static_value(b) for b in call.args]
-        if all(isinstance(b, int) for b in known_bounds) and known_bounds[2:] != [0] and range(*known_bounds):
-            self.unpack(node.target, start, node)  # the loop runs, so its variable is set after it
-        step_value = self.known(step)
-        position = self.fresh(f"next_{node.target.id}" if isinstance(node.target, gast.Name) else "next")
-        if step_value is not UNKNOWN and isinstance(step_value, int) and step_value != 0:
-            order = gast.Lt() if step_value > 0 else gast.Gt()
-            inside = load(position, node)
-            more: gast.AST = gast.copy_location(gast.Compare(left=inside, ops=[order], comparators=[stop]), node)
-        else:
-            more = support("in_range", [load(position, node), stop, step], node)
-        self.out.append(assign(position, start, node))
-        self.counted_loop(node, position, more, load(position, node), step)
-
-    def sequence_loop(self, node: gast.For) -> None:
-        """``for row in x``: over a tensor's leading axis, or over a Python sequence of equal structure."""
-        items = self.temporary(support("sequence", [self.expression(node.iter)], node), "items")
-        stop = self.temporary(support("len_", [items], node), "stop")
-        position = self.fresh("next")
-        more = gast.Compare(left=load(position, node), ops=[gast.Lt()], comparators=[stop])
-        item = support("item", [load(items.id, node), load(position, node)], node)
-        self.out.append(assign(position, constant(0, node), node))
-        self.counted_loop(node, position, gast.copy_location(more, node), item, constant(1, node))
-
-    def counted_loop(self, node: gast.For, position: str, more: gast.AST, item: gast.AST, step: gast.AST) -> None:
-        """While there is more, binds the target to the item, advances, and runs the body."""
-        outer, self.out = self.out, []
-        self.leave_unless(self.named(more, "cond"), node)
-        self.unpack(node.target, item, node)
-        advanced = gast.copy_location(gast.BinOp(left=load(position, node), op=gast.Add(), right=step), node)
-        self.out.append(assign(position, advanced, node))
-        head, self.out = self.out, outer
-        self.loop([*head, *self.block(node.body)], node)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import builtins
+import inspect
 from collections.abc import Callable, Hashable
 from typing import Any
 
 import gast
 
 from autobatch import errors
-from autobatch.frontend.core import Callee, Target
+from autobatch.frontend.core import Callee, Helper, Target
 from autobatch.frontend.scope import UNKNOWN, Scope
-from autobatch.frontend.source import Source, signature, unparse
+from autobatch.frontend.source import signature, unparse
 from autobatch.frontend.syntax import (
     Statements,
     assign,
@@ -75,10 +76,14 @@ class _InScope(gast.NodeTransformer):
 class Expressions(Scope):
     """Desugars expressions; the statements that must run before them go to ``out``."""
 
-    def __init__(self, source: Source, tree: gast.FunctionDef, callee_of: Callable[[Any], Callee | None]):
-        super().__init__(source, tree, callee_of)
+    def __init__(self, *args: Any):
+        super().__init__(*args)
         self.out: Statements = []
+        self.rest: Statements = []  # the statements after this one in its block
         self.calls: dict[str, Target] = {}
+        self.helpers: dict[str, Helper] = {}
+        self.lifted: dict[str, Callee] = {}  # nested functions that became functions of their own
+        self.loops: dict[str, tuple] = {}
         self.used_at_once = set[int]()  # the lambdas and generators that are arguments of a call
 
     def emit(self, statement: gast.AST, at: gast.AST) -> None:
@@ -124,6 +129,19 @@ class Expressions(Scope):
 
     def children(self, node: gast.AST) -> gast.AST:
         return rebuilt(node, self.expression)
+
+    def on_Name(self, node: gast.Name) -> gast.AST:
+        if self.lifted and isinstance(self.static_value(node), Callee):
+            self.refuse(node, f"the nested function `{node.id}` as a value", "call it, or define it outside.")
+        return self.children(node)
+
+    def on_NamedExpr(self, node: gast.NamedExpr) -> gast.AST:
+        """``(y := x)`` becomes an assignment before the statement; reads of y that Python does before it are refused."""
+        name = node.target.id
+        value = self.expression(node.value)
+        self.out.append(assign(name, value, node))
+        self.merge_last()
+        return load(name, node)
 
     def on_UnaryOp(self, node: gast.UnaryOp) -> gast.AST:
         if isinstance(node.op, gast.Not):
@@ -231,7 +249,6 @@ class Expressions(Scope):
 
     def scope(self, node: gast.AST) -> gast.AST:
         """A lambda or comprehension stays as it is: Python runs it while tracing."""
-        inner = bound_names(node)
         if isinstance(node, gast.Lambda | gast.GeneratorExp) and id(node) not in self.used_at_once:
             # It would see the variable's later value in Python, and the one of now here.
             changing = [name for name in names(node) if self.assignments[name] > 1]
@@ -241,14 +258,20 @@ class Expressions(Scope):
                     f"a lambda or generator that uses `{changing[0]}`, which is assigned more than once",
                     "use another name for one of the values, or call a function that takes it as an argument.",
                 )
+        return self.in_scope(node)
+
+    on_Lambda = scope
+
+    def in_scope(self, node: gast.AST) -> gast.AST:
+        inner = bound_names(node)
         for part in gast.walk(node):
             if isinstance(part, gast.Call) and not (set(names(part.func)) & inner) and self.callee(part.func):
                 self.refuse(
-                    part, "an autobatched call inside a lambda or comprehension", "use a for loop over range(...)."
+                    part,
+                    "an autobatched call inside a lambda or a straight-line helper",
+                    "write a nested `def` and call it, or use a for loop.",
                 )
         return _InScope(self, inner).generic_visit(node)
-
-    on_Lambda = on_ListComp = on_SetComp = on_DictComp = on_GeneratorExp = scope
 
     def on_Call(self, node: gast.Call) -> gast.AST:
         callee = self.callee(node.func)
@@ -257,7 +280,7 @@ class Expressions(Scope):
         value = self.static_value(node.func)
         self.used_at_once |= {id(argument) for argument in (*node.args, *(k.value for k in node.keywords))}
         if value is builtins.print:
-            self.refuse(node, "print", "return the value instead, or call f.unbatched to debug one member.")
+            return self.printed(node)
         call = self.children(node)
         self.use_operator(call)
         return call
@@ -272,7 +295,7 @@ class Expressions(Scope):
         starred = [a for a in node.args if isinstance(a, gast.Starred)] + [k for k in node.keywords if k.arg is None]
         if starred:
             self.refuse(node, "* or ** in a call to an autobatched function", "name the arguments.")
-        accepted = signature(callee.function)
+        accepted = _call_signature(callee)
         try:
             bound = accepted.bind(*node.args, **{k.arg: k.value for k in node.keywords})
         except TypeError as error:
@@ -282,7 +305,8 @@ class Expressions(Scope):
                 "pass the arguments that the function takes.",
             ) from error
         bound.apply_defaults()
-        static, arguments = [], []
+        own = list(signature(callee.function).parameters)
+        static, arguments = list(zip(own, callee.receiver, strict=False)), []
         passed = {id(v) for v in (*node.args, *(k.value for k in node.keywords))}
         for name, value in bound.arguments.items():
             if name in callee.static:
@@ -292,6 +316,7 @@ class Expressions(Scope):
                 arguments.append(argument if isinstance(argument, gast.Name) else self.temporary(argument, "arg"))
             else:  # a default, which Python evaluated when the function was defined
                 arguments.append(self.temporary(self.default(callee, name, node), "arg"))
+        arguments += [load(name, node) for name in callee.captured]
         target, alias = Target(callee, tuple(static)), unparse(node.func)
         if self.calls.setdefault(alias, target) is not target and self.calls[alias] != target:
             alias = self.fresh(alias)
@@ -309,4 +334,17 @@ class Expressions(Scope):
         value = self.static_value(node)
         if value is UNKNOWN:
             self.refuse(node, f"a per-member value for the static argument `{name}`", "pass a constant or a global.")
+        if isinstance(value, Callee) and value.captured:
+            self.refuse(
+                node,
+                f"a nested function that uses local variables (`{value.captured[0]}`) as the static argument `{name}`",
+                "define it outside, and pass what it needs.",
+            )
         return value
+
+
+def _call_signature(callee: Callee) -> inspect.Signature:
+    """What a caller passes: without a method's receiver and the variables that a nested function captures."""
+    whole = signature(callee.function)
+    parameters = list(whole.parameters.values())[len(callee.receiver) :]
+    return whole.replace(parameters=[p for p in parameters if p.name not in callee.captured])

@@ -9,12 +9,12 @@ from autobatch.frontend.source import Source
 
 _STATEMENTS = (
     gast.Assign, gast.AugAssign, gast.AnnAssign, gast.Expr, gast.If, gast.While, gast.For,
-    gast.Assert, gast.Break, gast.Continue, gast.Pass, gast.Return,
+    gast.Assert, gast.Break, gast.Continue, gast.FunctionDef, gast.Pass, gast.Return,
 )  # fmt: skip
 _EXPRESSIONS = (
     gast.Attribute, gast.BinOp, gast.BoolOp, gast.Call, gast.Compare, gast.Constant, gast.Dict, gast.DictComp,
     gast.FormattedValue, gast.GeneratorExp, gast.IfExp, gast.JoinedStr, gast.Lambda, gast.List, gast.ListComp,
-    gast.Name, gast.Set, gast.SetComp, gast.Slice, gast.Starred, gast.Subscript, gast.Tuple, gast.UnaryOp,
+    gast.Name, gast.NamedExpr, gast.Set, gast.SetComp, gast.Slice, gast.Starred, gast.Subscript, gast.Tuple, gast.UnaryOp,
 )  # fmt: skip
 _PARTS = (
     gast.arguments, gast.comprehension, gast.keyword, gast.boolop, gast.cmpop, gast.expr_context, gast.operator,
@@ -34,18 +34,16 @@ _INSTEAD = {
     "Global": "return the new value, and assign it outside.",
     "Nonlocal": "return the new value, and assign it outside.",
     "Delete": "leave the variable alone; it costs nothing once nothing reads it.",
-    "FunctionDef": "define the function outside, and pass what it needs as arguments.",
     "AsyncFunctionDef": "define the function outside, and pass what it needs as arguments.",
     "ClassDef": "define the class outside.",
     "Import": "import at the top of the file.",
     "ImportFrom": "import at the top of the file.",
     "Match": "use if and elif.",
-    "NamedExpr": "assign on a line of its own.",
 }
 _KEYWORDS = {
-    "FunctionDef": "a nested def", "ClassDef": "a nested class", "NamedExpr": "`:=`", "Delete": "`del`",
+    "ClassDef": "a nested class", "Delete": "`del`",
     "ImportFrom": "`import`", "YieldFrom": "`yield from`", "TryStar": "`try`", "AsyncFor": "`async for`",
-    "AsyncWith": "`async with`", "AsyncFunctionDef": "a nested def",
+    "AsyncWith": "`async with`", "AsyncFunctionDef": "a nested `async def`",
 }  # fmt: skip
 
 
@@ -79,6 +77,9 @@ class _Fence(gast.NodeVisitor):
             what = _KEYWORDS.get(name, f"`{name.lower()}`")
             self.refuse(node, what, _INSTEAD.get(name, "see the language table in the documentation."))
         super().generic_visit(node)
+
+    def visit_FunctionDef(self, node: gast.FunctionDef) -> None:
+        """A nested function meets the fence when it turns out to have per-member control flow."""
 
     def visit_While(self, node: gast.While) -> None:
         self._loop(node)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import gast
 
 from autobatch import ir
-from autobatch.frontend.core import Core, Target
+from autobatch.frontend.core import Core, Helper, Target
 from autobatch.frontend.source import compile_functions, function_definition, unparse
-from autobatch.frontend.syntax import SCOPES, Statements, load, names, rebuilt
+from autobatch.frontend.syntax import Statements, load, names, renamed
 
 
 @dataclass
@@ -92,7 +93,7 @@ class _Builder:
             case gast.Return():
                 self.current.end = self.current.end or (ir.Return,)
             case _:
-                inputs, outputs = _variables(node, self.locals)
+                inputs, outputs = _variables(node, self.locals, self.core.helpers)
                 location = self.source.location(node)
                 self.current.ops.append(ir.Primitive(outputs, self.expressions[id(node)], inputs, location))
 
@@ -123,13 +124,32 @@ def _terminator(end: tuple, number: dict[int, int]) -> ir.Terminator:
     return kind(*(number[id(a)] if isinstance(a, _Draft) else a for a in arguments))
 
 
-def _variables(node: gast.AST, local: set[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _variables(
+    node: gast.AST, local: set[str], helpers: Mapping[str, Helper]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The local variables that a primitive statement reads and assigns."""
-    reads = [name for name in names(node) if name in local]
+    reads = _captured([name for name in names(node) if name in local or name in helpers], helpers)
     outputs = names(node, gast.Store)
     if isinstance(node, gast.AugAssign):
         reads = [*outputs, *(r for r in reads if r not in outputs)]
     return tuple(reads), tuple(outputs)
+
+
+def _captured(reads: Iterable[str], helpers: Mapping[str, Helper]) -> list[str]:
+    """The names with each helper replaced by what it uses."""
+    found: dict[str, None] = {}
+    for name in reads:
+        found |= dict.fromkeys(_captured(helpers[name].captured, helpers) if name in helpers else [name])
+    return list(found)
+
+
+def _definitions(reads: Iterable[str], helpers: Mapping[str, Helper]) -> dict[str, gast.AST]:
+    """The definitions of the helpers among the names, each after those that it uses itself."""
+    found: dict[str, gast.AST] = {}
+    for name in reads:
+        if name in helpers:
+            found |= {**_definitions(helpers[name].captured, helpers), name: helpers[name].definition}
+    return found
 
 
 def _primitive_statements(body: Statements, core: Core) -> Statements:
@@ -158,14 +178,18 @@ def _compile_primitives(core: Core) -> dict[int, ir.Expression]:
     statements = _primitive_statements(core.tree.body, core)
     definitions = []
     for k, node in enumerate(statements):
-        inputs, outputs = _variables(node, local)
+        inputs, outputs = _variables(node, local, core.helpers)
         results = [load(name, node) for name in outputs]
         value = results[0] if len(results) == 1 else gast.copy_location(gast.Tuple(elts=results, ctx=gast.Load()), node)
-        body = [node, gast.copy_location(gast.Return(value=value), node)]
+        body = [
+            *_definitions(names(node), core.helpers).values(),
+            node,
+            gast.copy_location(gast.Return(value=value), node),
+        ]
         definitions.append(function_definition(f"ab__primitive_{k}", inputs, body))
     functions = compile_functions(source, definitions)
     return {
-        id(node): ir.Expression(_template(node, *_variables(node, local)), function)
+        id(node): ir.Expression(_template(node, *_variables(node, local, core.helpers)), function)
         for node, function in zip(statements, functions, strict=True)
     }
 
@@ -177,21 +201,4 @@ def _template(node: gast.AST, inputs: tuple[str, ...], outputs: tuple[str, ...])
         expression: gast.AST = gast.copy_location(gast.BinOp(left=target, op=node.op, right=node.value), node)
     else:
         expression = node.value
-    return unparse(_Renamer({name: f"«{k}»" for k, name in enumerate(inputs)}).visit(expression)).replace("ab__.", "")
-
-
-class _Renamer(gast.NodeTransformer):
-    """A copy of a tree with free names replaced."""
-
-    def __init__(self, new: dict[str, str]):
-        self.new = new
-
-    def visit_Name(self, node: gast.Name) -> gast.Name:
-        return load(self.new.get(str(node.id), str(node.id)), node) if isinstance(node.ctx, gast.Load) else node
-
-    def generic_visit(self, node: gast.AST) -> gast.AST:
-        renamer = self
-        if isinstance(node, SCOPES):
-            bound = {n.id for n in gast.walk(node) if isinstance(n, gast.Name) and not isinstance(n.ctx, gast.Load)}
-            renamer = _Renamer({old: new for old, new in self.new.items() if old not in bound})
-        return rebuilt(node, renamer.visit)
+    return unparse(renamed(expression, {name: f"«{k}»" for k, name in enumerate(inputs)})).replace("ab__.", "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import astunparse
@@ -13,7 +13,8 @@ from autobatch import errors, ir
 from autobatch.frontend.core import Callee, Core, Target
 from autobatch.frontend.desugar import desugar
 from autobatch.frontend.graph import build
-from autobatch.frontend.source import read
+from autobatch.frontend.source import Source, read
+from autobatch.operators import Unlike
 
 MOST_SPECIALISATIONS = 200  # of one function in one program
 
@@ -23,31 +24,48 @@ class Frontend:
     """A local-language program and the core Python that it was made from."""
 
     program: ir.Program
-    cores: tuple[Core, ...]
+    cores: Mapping[str, Core]  # by the program's names of the functions
 
     def source_text(self) -> str:
         """The desugared Python."""
         return "\n".join(
-            astunparse.unparse(gast.gast_to_ast(core.tree)).replace("ab__.", "").strip() + "\n" for core in self.cores
+            astunparse.unparse(gast.gast_to_ast(core.tree)).replace("ab__.", "").strip() + "\n"
+            for core in self.cores.values()
         )
 
+    def place(self, loop: Unlike) -> tuple:
+        """The loop that must be unrolled, as ``lower`` is told of it."""
+        return loop.function, self.cores[loop.function].loops[loop.variable.split(".")[0]]
 
-def lower(entry: Callee, static: Mapping[str, Any], callee_of: Callable[[Any], Callee | None]) -> Frontend:
-    """Lowers ``entry`` and all that it calls, each once per choice of static arguments."""
+
+def lower(
+    entry: Callee,
+    static: Mapping[str, Any],
+    callee_of: Callable[[Any], Callee | None],
+    unrolled: Mapping[tuple, int],
+) -> Frontend:
+    """Lowers ``entry`` and all that it calls, each once per choice of static arguments.
+
+    Args:
+      entry: the function.
+      static: its static arguments.
+      callee_of: tells an autobatched function from other objects.
+      unrolled: how many items the loops have that must be unrolled, by function and place.
+    """
     first = Target(entry, tuple(static.items()))
     keys: dict[tuple, str] = {}
     pending: list[Target] = []
     cores: dict[str, Core] = {}
 
     def name_of(target: Target) -> str:
-        key = (id(target.callee.value), tuple((n, static_key(v)) for n, v in target.static))
+        key = (id(target.callee.function), tuple((n, static_key(v)) for n, v in target.static))
         if key not in keys:
             base = target.callee.function.__name__
             number = sum(name.split("'")[0] == base for name in keys.values())
             if number >= MOST_SPECIALISATIONS:
                 raise errors.UnsupportedSyntaxError(
                     f"`{base}` is called with more than {MOST_SPECIALISATIONS} different choices of static arguments.",
-                    [(read(target.callee.function, {}).definition_location, "")],
+                    [(_source(target).definition_location, "")],
                     "a recursion over a static argument must end on a condition of static values; else pass a tensor.",
                 )
             keys[key] = base + "'" * number
@@ -58,7 +76,8 @@ def lower(entry: Callee, static: Mapping[str, Any], callee_of: Callable[[Any], C
     while pending:
         target = pending.pop(0)
         name = name_of(target)
-        cores[name] = desugar(read(target.callee.function, dict(target.static)), callee_of)
+        loops = {place: count for (function, place), count in unrolled.items() if function == name}
+        cores[name] = desugar(_source(target), callee_of, loops)
         for called in cores[name].calls.values():
             if called.callee.kind == "autobatched":
                 name_of(called)
@@ -66,7 +85,14 @@ def lower(entry: Callee, static: Mapping[str, Any], callee_of: Callable[[Any], C
     for name, core in cores.items():
         aliases = {a: name_of(t) for a, t in core.calls.items() if t.callee.kind == "autobatched"}
         functions.append(build(core, aliases, name))
-    return Frontend(ir.Program(tuple(functions)), tuple(cores.values()))
+    return Frontend(ir.Program(tuple(functions)), cores)
+
+
+def _source(target: Target) -> Source:
+    found = target.callee.source
+    if found is None:
+        return read(target.callee.function, dict(target.static))
+    return replace(found, static={**found.static, **dict(target.static)})
 
 
 def static_key(value: Any) -> Any:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import builtins
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import gast
@@ -12,21 +14,45 @@ from autobatch import errors
 from autobatch.frontend.core import Callee
 from autobatch.frontend.source import Source, evaluate
 from autobatch.frontend.syntax import Namer, assigned_names, names
+from autobatch.operators import unroll
 from autobatch.values import is_tensor
 
 UNKNOWN = object()
 
+# What static values may be given to while lowering: these change nothing.
+_PURE = (
+    builtins.abs, builtins.all, builtins.any, builtins.bool, builtins.dict, builtins.enumerate, builtins.float,
+    builtins.getattr, builtins.hasattr, builtins.int, builtins.isinstance, builtins.issubclass, builtins.len,
+    builtins.list, builtins.max, builtins.min, builtins.range, builtins.reversed, builtins.sorted, builtins.str,
+    builtins.sum, builtins.tuple, builtins.type, builtins.zip, unroll,
+)  # fmt: skip
+_STATIC_NODES = (
+    gast.Name, gast.Constant, gast.Attribute, gast.Compare, gast.BoolOp, gast.UnaryOp, gast.BinOp, gast.Tuple,
+    gast.List, gast.Dict, gast.Subscript, gast.Slice, gast.IfExp, gast.Call, gast.expr_context, gast.cmpop,
+    gast.boolop, gast.unaryop, gast.operator,
+)  # fmt: skip
+
 
 class Scope:
-    """One function's names; ``callee_of`` tells an autobatched function from other objects."""
+    """One function's names.
 
-    def __init__(self, source: Source, tree: gast.FunctionDef, callee_of: Callable[[Any], Callee | None]):
-        self.source, self.tree, self.callee_of = source, tree, callee_of
+    Args:
+      source: the function.
+      tree: its definition, rewritten or not.
+      callee_of: tells an autobatched function from other objects.
+      unrolled: how many items each loop has that must be unrolled, by its ``place``.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        tree: gast.FunctionDef,
+        callee_of: Callable[[Any], Callee | None],
+        unrolled: Mapping[Any, int],
+    ):
+        self.source, self.tree, self.callee_of, self.unrolled_counts = source, tree, callee_of, unrolled
         self.locals = set(source.parameters) | set(assigned_names(tree.body))
-        self.assignments = Counter(source.parameters)
-        self.assignments.update(
-            n.id for n in gast.walk(tree) if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Store)
-        )
+        self.assignments = Counter([*source.parameters, *_stores(tree.body)])
         self.namer, self.temporaries = Namer(tree), set[str]()
         for name in set(assigned_names(tree.body)) & set(source.static):
             raise errors.UnsupportedSyntaxError(
@@ -41,31 +67,59 @@ class Scope:
         self.temporaries.add(name)
         return name
 
+    def bind(self, hint: str, value: Any) -> str:
+        """A new name for a static value."""
+        name = self.namer.fresh(hint)
+        self.set_static(name, value)
+        return name
+
+    def set_static(self, name: str, value: Any) -> None:
+        self.locals.discard(name)
+        self.source = replace(self.source, static={**self.source.static, name: value})
+
     def refuse(self, node: gast.AST, what: str, instead: str) -> NoReturn:
         raise errors.UnsupportedSyntaxError(
             f"autobatch does not support {what}.", [(self.source.location(node), "")], instead
         )
 
     def callee(self, function: gast.AST) -> Callee | None:
-        if not isinstance(function, gast.Name | gast.Attribute):
-            return None
         value = self.static_value(function)
-        return None if value is UNKNOWN else self.callee_of(value)
+        if value is UNKNOWN or isinstance(value, Callee):
+            return None if value is UNKNOWN else value
+        return self.callee_of(value)
 
     def static_value(self, node: gast.AST) -> Any:
         """The value of an expression of constants and names bound outside, else UNKNOWN."""
-        allowed = (
-            gast.Name, gast.Constant, gast.Attribute, gast.Compare, gast.BoolOp, gast.UnaryOp, gast.BinOp, gast.Tuple,
-            gast.expr_context, gast.cmpop, gast.boolop, gast.unaryop, gast.operator,
-        )  # fmt: skip
-        if not all(isinstance(n, allowed) for n in gast.walk(node)) or set(names(node)) & (
-            self.locals | self.temporaries
-        ):
+        match node:
+            case gast.Constant(value=value):
+                return value
+            case gast.Name(id=name):
+                if name in self.locals or name in self.temporaries:
+                    return UNKNOWN
+                return self.source.lookup(name, UNKNOWN)
+            case gast.Attribute(value=inner, attr=attribute):
+                value = self.static_value(inner)
+                try:
+                    return value if value is UNKNOWN else getattr(value, attribute)
+                except Exception:
+                    return UNKNOWN
+        if not all(isinstance(n, _STATIC_NODES) for n in gast.walk(node)) or self.has_local(node):
+            return UNKNOWN
+        if not all(self._is_pure(n) for n in gast.walk(node) if isinstance(n, gast.Call)):
             return UNKNOWN
         try:
             return evaluate(self.source, node)
         except Exception:
             return UNKNOWN  # the error will come again, at its line, when the primitive is traced
+
+    def has_local(self, node: gast.AST) -> bool:
+        return bool(set(names(node)) & (self.locals | self.temporaries))
+
+    def _is_pure(self, call: gast.Call) -> bool:
+        if isinstance(call.func, gast.Attribute) and call.func.attr in ("items", "keys", "values"):
+            return isinstance(self.static_value(call.func.value), Mapping)
+        function = self.static_value(call.func)
+        return any(function is pure for pure in _PURE)
 
     def known(self, test: gast.AST) -> Any:
         """The truth of a test if it is the same for every member, else UNKNOWN."""
@@ -76,3 +130,21 @@ class Scope:
             return value if isinstance(value, int) else bool(value)
         except Exception:
             return UNKNOWN
+
+
+def _stores(body: list[gast.AST]) -> list[str]:
+    """The names that statements assign, as often as they do."""
+    return [name for statement in body for part in _own(statement) for name in _assigned(part)]
+
+
+def _own(node: gast.AST) -> list[gast.AST]:
+    """The node and its descendants in the same scope; an inner function only as the name that it binds."""
+    if isinstance(node, gast.FunctionDef):
+        return [node]
+    return [node, *(part for child in gast.iter_child_nodes(node) for part in _own(child))]
+
+
+def _assigned(node: gast.AST) -> list[str]:
+    if isinstance(node, gast.FunctionDef):
+        return [node.name]
+    return [node.id] if isinstance(node, gast.Name) and isinstance(node.ctx, gast.Store) else []

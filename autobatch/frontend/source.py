@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import inspect
 import linecache
 import types
@@ -41,6 +42,14 @@ class Source:
         # The tree counts columns in UTF-8 bytes.
         return ir.Location(self.file, line, len(text.encode()[:column].decode(errors="ignore")), text)
 
+    def lookup(self, name: str, default: Any) -> Any:
+        """What a name that the function does not bind stands for now."""
+        cells = self.cells()
+        if name in cells:
+            cell = cells[name]
+            return default if cell == types.CellType() else cell.cell_contents
+        return self.function.__globals__.get(name, vars(builtins).get(name, default))
+
     def cells(self) -> dict[str, types.CellType]:
         """The names bound outside the function's own scope and its module: closure and static arguments."""
         cells = dict(zip(self.function.__code__.co_freevars, self.function.__closure__ or (), strict=True))
@@ -58,10 +67,6 @@ def check_function(function: Callable) -> None:
     """Raises UnsupportedSyntaxError unless the function was made by a def statement."""
     if isinstance(function, types.FunctionType) and function.__name__ != "<lambda>":
         return
-    if inspect.ismethod(function):
-        raise errors.UnsupportedSyntaxError(
-            f"autobatch does not support methods, such as `{function.__qualname__}`.", help="make it a function."
-        )
     place = None
     if isinstance(function, types.FunctionType):
         code = function.__code__
@@ -112,7 +117,7 @@ def compile_functions(source: Source, definitions: list[gast.FunctionDef]) -> li
 
 
 def _bind(code: types.CodeType, source: Source, cells: dict[str, types.CellType]) -> types.FunctionType:
-    closure = tuple(cells[name] for name in code.co_freevars)
+    closure = tuple(cells.get(name, types.CellType()) for name in code.co_freevars)
     return types.FunctionType(code, source.function.__globals__, code.co_name, None, closure)
 
 

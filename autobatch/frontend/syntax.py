@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 import gast
 
 from autobatch.frontend.source import SUPPORT
 
 Statements = list[gast.AST]
-SCOPES = (gast.Lambda, gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
+COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
+SCOPES = (gast.Lambda, gast.FunctionDef, *COMPREHENSIONS)
 
 
 class Namer:
@@ -17,6 +19,7 @@ class Namer:
 
     def __init__(self, tree: gast.AST):
         self.used = {n.id for n in gast.walk(tree) if isinstance(n, gast.Name)}
+        self.used |= {n.name for n in gast.walk(tree) if isinstance(n, gast.FunctionDef)}
 
     def fresh(self, hint: str) -> str:
         name, k = hint, 1
@@ -67,6 +70,55 @@ def rebuilt(node: gast.AST, change: Callable[[gast.AST], gast.AST]) -> gast.AST:
     return gast.copy_location(type(node)(**fields), node)
 
 
+def renamed(tree: gast.AST, new: Mapping[str, str]) -> gast.AST:
+    """A copy of a tree with free names that are read replaced."""
+    if isinstance(tree, gast.Name):
+        name = new.get(tree.id, tree.id) if isinstance(tree.ctx, gast.Load) else tree.id
+        return gast.copy_location(gast.Name(id=name, ctx=tree.ctx, annotation=None, type_comment=None), tree)
+    if not isinstance(tree, SCOPES):
+        return rebuilt(tree, lambda part: renamed(part, new))
+    bound, outer = bound_names(tree), {id(part) for part in outside(tree)}
+    inner = {old: name for old, name in new.items() if old not in bound}
+
+    def change(part: gast.AST) -> gast.AST:
+        if id(part) in outer:
+            return renamed(part, new)
+        return rebuilt(part, change) if isinstance(part, gast.arguments | gast.comprehension) else renamed(part, inner)
+
+    return rebuilt(tree, change)
+
+
+def copied(target: gast.AST, new: Mapping[str, str]) -> gast.AST:
+    """A copy of an assignment target under other names."""
+    if isinstance(target, gast.Name):
+        return store(new[target.id], target)
+    return rebuilt(target, lambda part: copied(part, new) if isinstance(part, gast.expr) else part)
+
+
+def while_true(body: Statements, at: gast.AST) -> gast.While:
+    return _located(gast.While(test=constant(True, at), body=body, orelse=[]), at)
+
+
+def if_(test: gast.AST, body: Statements, at: gast.AST) -> gast.If:
+    return _located(gast.If(test=test, body=body, orelse=[]), at)
+
+
+def _located(statement: gast.AST, at: gast.AST) -> Any:
+    for part in statement.body:
+        if not hasattr(part, "lineno"):
+            gast.copy_location(part, at)
+    return gast.copy_location(statement, at)
+
+
+def own_jumps(body: Statements, kind: type) -> bool:
+    """Whether the statements have a ``break`` or ``continue`` of the loop around them."""
+    return any(
+        isinstance(node, kind)
+        or (isinstance(node, gast.If) and (own_jumps(node.body, kind) or own_jumps(node.orelse, kind)))
+        for node in body
+    )
+
+
 def as_load(target: gast.AST) -> gast.AST:
     """A copy of an assignment target, to be read."""
     match target:
@@ -91,7 +143,7 @@ def index_value(index: gast.AST) -> gast.AST:
 
 
 def names(tree: gast.AST | Iterable[gast.AST], context: type = gast.Load) -> list[str]:
-    """The free names used in this context, in order of appearance; a comprehension's or lambda's own do not count."""
+    """The free names used in this context, in order of appearance; those of inner scopes do not count."""
     trees = [tree] if isinstance(tree, gast.AST) else tree
     return list(dict.fromkeys(name for t in trees for name in _names(t, context, frozenset())))
 
@@ -101,26 +153,50 @@ def _names(node: gast.AST, context: type, bound: frozenset[str]) -> Iterator[str
         if isinstance(node.ctx, context) and node.id not in bound:
             yield node.id
         return
-    inner = bound
-    if isinstance(node, SCOPES):
-        inner = bound | bound_names(node)
-        if not isinstance(node, gast.Lambda):
-            # Python evaluates the first iterable outside the comprehension's scope.
-            yield from _names(node.generators[0].iter, context, bound)
-    for child in gast.iter_child_nodes(node):
-        if isinstance(node, gast.Lambda) and isinstance(child, gast.arguments):
-            for default in child.defaults:
-                yield from _names(default, context, bound)
-        else:
-            yield from _names(child, context, inner)
+    if not isinstance(node, SCOPES):
+        for child in gast.iter_child_nodes(node):
+            yield from _names(child, context, bound)
+        return
+    for part in outside(node):  # evaluated where the scope stands
+        yield from _names(part, context, bound)
+    if isinstance(node, gast.FunctionDef) and issubclass(gast.Store, context) and node.name not in bound:
+        yield node.name
+    inner = bound | bound_names(node)
+    for part in inside(node):
+        # What a function assigns is its own; a comprehension's walrus would not be, and is refused.
+        yield from (name for name in _names(part, context, inner) if context is gast.Load)
+
+
+def outside(scope: gast.AST) -> Statements:
+    """The parts of a scope that Python evaluates outside it."""
+    if isinstance(scope, COMPREHENSIONS):
+        return [scope.generators[0].iter]
+    arguments = scope.args
+    defaults = [d for d in (*arguments.defaults, *arguments.kw_defaults) if d is not None]
+    return defaults + (scope.decorator_list if isinstance(scope, gast.FunctionDef) else [])
+
+
+def inside(scope: gast.AST) -> Statements:
+    if isinstance(scope, gast.FunctionDef):
+        return scope.body
+    if isinstance(scope, gast.Lambda):
+        return [scope.body]
+    first, *rest = scope.generators
+    elements = [scope.key, scope.value] if isinstance(scope, gast.DictComp) else [scope.elt]
+    return [*elements, *first.ifs, first.target, *rest]
+
+
+def parameter_names(arguments: gast.arguments) -> list[str]:
+    extra = [a for a in (arguments.vararg, arguments.kwarg) if a is not None]
+    return [a.id for a in [*arguments.posonlyargs, *arguments.args, *extra, *arguments.kwonlyargs]]
 
 
 def bound_names(scope: gast.AST) -> frozenset[str]:
-    """The names that a lambda or a comprehension binds."""
+    """The names that a scope binds."""
     if isinstance(scope, gast.Lambda):
-        arguments = scope.args
-        extra = [a for a in (arguments.vararg, arguments.kwarg) if a is not None]
-        return frozenset(a.id for a in [*arguments.args, *arguments.posonlyargs, *arguments.kwonlyargs, *extra])
+        return frozenset(parameter_names(scope.args))
+    if isinstance(scope, gast.FunctionDef):
+        return frozenset(parameter_names(scope.args)) | set(assigned_names(scope.body))
     targets = [generator.target for generator in scope.generators]
     return frozenset(n.id for target in targets for n in gast.walk(target) if isinstance(n, gast.Name))
 

@@ -1,0 +1,275 @@
+"""From the user's Python to core Python: ``for`` loops and comprehensions, rolled or unrolled.
+
+A loop stays a loop if one position can stand for any of its items: numbers, rows, things of one type.  Otherwise, or if
+asked by ``ab.unroll``, its body is copied for each item.  Items that are known now are static in their copy; of others,
+inference finds out how many there are (``operators.Unlike``) and the function is desugared again.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence, Sized
+from typing import Any
+
+import gast
+
+from autobatch import errors
+from autobatch.frontend.expressions import Expressions
+from autobatch.frontend.scope import UNKNOWN
+from autobatch.frontend.syntax import (
+    COMPREHENSIONS,
+    Statements,
+    assign,
+    assigned_names,
+    constant,
+    copied,
+    if_,
+    load,
+    names,
+    own_jumps,
+    renamed,
+    support,
+    while_true,
+)  # fmt: skip
+from autobatch.operators import alike, unroll
+from autobatch.values import is_tensor
+
+_ITERATORS = (builtins.zip, builtins.enumerate, builtins.reversed)
+
+
+class Loops(Expressions):
+    def do_For(self, node: gast.For) -> None:
+        iterable, forced = self.iterable(node.iter)
+        call = node.iter
+        if not forced and isinstance(call, gast.Call) and self.static_value(call.func) is builtins.range:
+            if call.keywords or any(isinstance(a, gast.Starred) for a in call.args) or not 1 <= len(call.args) <= 3:
+                self.refuse(
+                    call, "this form of range", "write range(stop), range(start, stop) or range(start, stop, step)."
+                )
+            self.range_loop(node, call)
+            return
+        known = self.static_items(iterable)
+        if known is not None and (forced or not alike(known)):
+            self.out += self.block(self.unrolled(node, [load(self.bind("item", item), node) for item in known]))
+        elif forced or place(node) in self.unrolled_counts:
+            self.out += self.block(self.unrolled(node, self.counted_items(iterable, node)))
+        else:
+            self.sequence_loop(node)
+
+    # --- rolled -----------------------------------------------------------------------------------
+
+    def range_loop(self, node: gast.For, call: gast.Call) -> None:
+        bounds = [self.expression(a) for a in call.args]
+        bounds = [b if _is_int(b) else support("integer", [b], b) for b in bounds]
+        start = bounds[0] if len(bounds) > 1 else constant(0, node)
+        stop = self.named(bounds[1] if len(bounds) > 1 else bounds[0], "stop")
+        step = self.named(bounds[2], "step") if len(bounds) > 2 else constant(1, node)
+        known_bounds = [self.static_value(b) for b in call.args]
+        if all(isinstance(b, int) for b in known_bounds) and known_bounds[2:] != [0] and range(*known_bounds):
+            self.unpack(node.target, start, node)  # the loop runs, so its variable is set after it
+        step_value = self.known(step)
+        position = self.fresh(f"next_{node.target.id}" if isinstance(node.target, gast.Name) else "next")
+        if step_value is not UNKNOWN and isinstance(step_value, int) and step_value != 0:
+            order = gast.Lt() if step_value > 0 else gast.Gt()
+            inside = load(position, node)
+            more: gast.AST = gast.copy_location(gast.Compare(left=inside, ops=[order], comparators=[stop]), node)
+        else:
+            more = support("in_range", [load(position, node), stop, step], node)
+        self.out.append(assign(position, start, node))
+        self.counted_loop(node, position, more, load(position, node), step)
+
+    def sequence_loop(self, node: gast.For) -> None:
+        """``for row in x``: over a tensor's leading axis, or over a Python sequence of like items."""
+        items = self.temporary(support("sequence", [self.expression(node.iter)], node), "items")
+        self.loops[items.id] = place(node)
+        stop = self.temporary(support("len_", [items], node), "stop")
+        position = self.fresh("next")
+        more = gast.Compare(left=load(position, node), ops=[gast.Lt()], comparators=[stop])
+        item = support("item", [load(items.id, node), load(position, node)], node)
+        self.out.append(assign(position, constant(0, node), node))
+        self.counted_loop(node, position, gast.copy_location(more, node), item, constant(1, node))
+
+    def counted_loop(self, node: gast.For, position: str, more: gast.AST, item: gast.AST, step: gast.AST) -> None:
+        """While there is more, binds the target to the item, advances, and runs the body."""
+        outer, self.out = self.out, []
+        self.leave_unless(self.named(more, "cond"), node)
+        self.unpack(node.target, item, node)
+        advanced = gast.copy_location(gast.BinOp(left=load(position, node), op=gast.Add(), right=step), node)
+        self.out.append(assign(position, advanced, node))
+        head, self.out = self.out, outer
+        self.loop([*head, *self.block(node.body)], node)
+
+    # --- unrolled ---------------------------------------------------------------------------------
+
+    def iterable(self, node: gast.AST) -> tuple[gast.AST, bool]:
+        """What a loop goes through, and whether ``ab.unroll`` stands around it."""
+        if isinstance(node, gast.Call) and self.static_value(node.func) is unroll and len(node.args) == 1:
+            return node.args[0], True
+        return node, False
+
+    def static_items(self, node: gast.AST) -> list[Any] | None:
+        """The items of an iterable that is known now, else None."""
+        value = self.static_value(node)
+        if value is UNKNOWN or is_tensor(value) or hasattr(value, "__array__"):
+            return None
+        if isinstance(value, Sized) or (isinstance(node, gast.Call) and isinstance(value, _ITERATORS)):
+            return list(value)  # type: ignore[call-overload]
+        return None
+
+    def counted_items(self, node: gast.AST, at: gast.AST) -> list[gast.AST]:
+        """Expressions for the items of an iterable that is not known now; inference asks for it if it is unlike."""
+        key = place(at)
+        operator = "unroll" if key in self.unrolled_counts else "unroll_first"
+        items = self.temporary(support(operator, [self.expression(node)], at), "items")
+        self.loops[items.id] = key
+        count = self.unrolled_counts.get(key, 0)
+        return [support("item", [load(items.id, at), constant(k, at)], at) for k in range(count)]
+
+    def unrolled(self, node: gast.For, items: Sequence[gast.AST]) -> Statements:
+        """The loop as copies of its body, in the user's Python."""
+        breaks, continues = (own_jumps(node.body, kind) for kind in (gast.Break, gast.Continue))
+        left = self.fresh("left")
+        copies: Statements = []
+        for k, item in enumerate(items):
+            body = self.copy(node, item, k)
+            if continues:  # the copy becomes a loop that runs once
+                if breaks:
+                    copies.append(assign(left, constant(False, node), node))
+                    body = own_jumps_replaced(
+                        body, gast.Break, [assign(left, constant(True, node), node), gast.Break()]
+                    )
+                body = own_jumps_replaced(body, gast.Continue, [gast.Break()])
+                copies.append(while_true([*body, gast.Break()], node))
+                if breaks:
+                    copies.append(if_(load(left, node), [gast.Break()], node))
+            else:
+                copies += body
+        if breaks:
+            return [while_true([*copies, *node.orelse, gast.Break()], node)]
+        return [*copies, *node.orelse]
+
+    def copy(self, node: gast.For, item: gast.AST, k: int) -> Statements:
+        """One copy of the loop's body.  A target that is known now is static in it, unless the body assigns it."""
+        known = self.static_value(item)
+        bound = {} if known is UNKNOWN else self.bound_target(node.target, known)
+        fixed = {name: static for name, static in bound.items() if name not in assigned_names(node.body)}
+        body = [renamed(statement, fixed) for statement in node.body]
+        for part in (part for statement in body for part in gast.walk(statement)):
+            if isinstance(part, (gast.For, *COMPREHENSIONS)):
+                part.path = (*getattr(part, "path", ()), k)
+        targets = [n.id for n in gast.walk(node.target) if isinstance(n, gast.Name)]
+        if set(targets) <= set(fixed) and not any(self.is_read_outside(name, node.body) for name in targets):
+            return body
+        return [gast.copy_location(gast.Assign(targets=[node.target], value=item, type_comment=None), node), *body]
+
+    def bound_target(self, target: gast.AST, value: Any) -> dict[str, str]:
+        """The static names that stand for the target's names when it is bound to the value."""
+        if isinstance(target, gast.Name):
+            return {target.id: self.bind(target.id, value)}
+        if any(isinstance(element, gast.Starred) for element in target.elts):
+            return {}
+        try:
+            parts = list(value)
+        except TypeError:
+            parts = None
+        if parts is None or len(parts) != len(target.elts):
+            raise errors.TypeMismatchError(
+                f"{len(target.elts)} targets, but the item is {value!r}.", [(self.source.location(target), "")]
+            )
+        pairs = zip(target.elts, parts, strict=True)
+        return {name: static for element, part in pairs for name, static in self.bound_target(element, part).items()}
+
+    def is_read_outside(self, name: str, body: Statements) -> bool:
+        return _reads(name, [self.tree]) > _reads(name, body)
+
+    # --- comprehensions ---------------------------------------------------------------------------
+
+    def comprehension(self, node: gast.AST) -> gast.AST:
+        if not self.needs_statements(node):
+            return self.scope(node)
+        if isinstance(node, gast.GeneratorExp) and id(node) not in self.used_at_once:
+            self.refuse(node, "a generator whose items need statements of their own", "write a list.")
+        if len(node.generators) > 1:
+            self.refuse(node, "this comprehension with several `for`s", "write a for loop.")
+        (generator,) = node.generators
+        iterable, forced = self.iterable(generator.iter)
+        del forced  # a comprehension that needs statements is always unrolled
+        known = self.static_items(iterable)
+        if known is None:
+            items = self.counted_items(iterable, node)
+        else:
+            items = [load(self.bind("item", item), node) for item in known]
+        keys, values = [], []
+        for item in items:
+            if known is None:
+                new = {name: self.fresh(name) for name in names(generator.target, gast.Store)}
+                self.unpack(copied(generator.target, new), item, node)
+            else:
+                new = self.bound_target(generator.target, self.static_value(item))
+            if not all(self.admits(renamed(test, new)) for test in generator.ifs):
+                continue
+            if isinstance(node, gast.DictComp):
+                keys.append(self.expression(renamed(node.key, new)))
+            value = self.expression(renamed(node.value if isinstance(node, gast.DictComp) else node.elt, new))
+            values.append(value if isinstance(value, gast.Constant) else self.temporary(value, "element"))
+        if isinstance(node, gast.DictComp):
+            return gast.copy_location(gast.Dict(keys=keys, values=values), node)
+        if isinstance(node, gast.SetComp):
+            return gast.copy_location(gast.Set(elts=values), node)
+        return gast.copy_location(gast.List(elts=values, ctx=gast.Load()), node)
+
+    on_ListComp = on_SetComp = on_DictComp = on_GeneratorExp = comprehension
+
+    def needs_statements(self, node: gast.AST) -> bool:
+        """Whether the comprehension has what Python, running it on symbolic tensors, would get wrong."""
+        first = node.generators[0].iter
+        if isinstance(first, gast.Call) and self.static_value(first.func) is unroll:
+            return True
+        parts = [part for part in gast.walk(node) if part is not node]
+        return any(
+            isinstance(part, gast.IfExp | gast.BoolOp | gast.Not)
+            or (isinstance(part, gast.Compare) and (len(part.ops) > 1 or isinstance(part.ops[0], gast.In | gast.NotIn)))
+            or (isinstance(part, gast.Call) and self.callee(part.func) is not None)
+            for part in parts
+        )
+
+    def admits(self, test: gast.AST) -> bool:
+        known = self.known(test)
+        if known is UNKNOWN:
+            self.refuse(
+                test,
+                "a comprehension whose length differs between members",
+                "choose the value ([a if c else 0.0 for ...]), or fill a tensor in a for loop.",
+            )
+        return bool(known)
+
+
+def place(node: gast.AST) -> tuple:
+    """Tells a loop from all others of its function, copies of itself included."""
+    return node.lineno, node.col_offset, getattr(node, "path", ())
+
+
+def own_jumps_replaced(body: Statements, kind: type, new: Statements) -> Statements:
+    """The statements with each ``break`` or ``continue`` of the loop around them replaced."""
+    result: Statements = []
+    for node in body:
+        if isinstance(node, kind):
+            result += [gast.copy_location(statement, node) for statement in new]
+        elif isinstance(node, gast.If):
+            arms = {
+                "body": own_jumps_replaced(node.body, kind, new),
+                "orelse": own_jumps_replaced(node.orelse, kind, new),
+            }
+            result.append(gast.copy_location(gast.If(test=node.test, **arms), node))
+        else:
+            result.append(node)
+    return result
+
+
+def _is_int(node: gast.AST) -> bool:
+    return isinstance(node, gast.Constant) and isinstance(node.value, int)
+
+
+def _reads(name: str, trees: Sequence[gast.AST]) -> int:
+    nodes = (n for tree in trees for n in gast.walk(tree))
+    return sum(isinstance(n, gast.Name) and n.id == name and isinstance(n.ctx, gast.Load) for n in nodes)

@@ -1,0 +1,202 @@
+"""From the user's Python to core Python: functions defined inside a function, and local names for known objects.
+
+A nested function that is decorated, or that branches or loops and is only ever called, becomes an autobatched function of its
+own: what it captures becomes further parameters, and each call hands over the values of that moment, which are
+those that Python's closure would see.  Any other nested function or lambda with a name is straight-line code: its
+definition is put into each primitive that uses it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from autobatch import errors
+from autobatch.frontend import fence
+from autobatch.frontend.core import Callee, Helper
+from autobatch.frontend.loops import Loops
+from autobatch.frontend.scope import UNKNOWN
+from autobatch.frontend.source import Source, compile_functions
+from autobatch.frontend.syntax import Statements, assign, bound_names, names, renamed
+from autobatch.values import is_tensor
+
+_CONTROL_FLOW = (gast.If, gast.While, gast.For, gast.IfExp, gast.BoolOp, gast.Not, gast.Assert)
+
+
+class Nested(Loops):
+    def do_FunctionDef(self, node: gast.FunctionDef) -> None:
+        if self.assignments[node.name] > 1:
+            self.refuse(
+                node, f"a second meaning of `{node.name}`, which is a nested function", "give one another name."
+            )
+        self.check_order(node, "the nested function", [node])
+        decorators = [self.decorator(d) for d in node.decorator_list]
+        if None not in decorators and (decorators or self.is_lifted(node)):
+            self.lift(node, static=decorators[0] if decorators else ())
+        else:
+            self.help(node.name, node)
+
+    def decorator(self, node: gast.AST) -> tuple[str, ...] | None:
+        """The static arguments' names, if this is the decorator ``autobatch``."""
+        call = isinstance(node, gast.Call)
+        if not getattr(self.static_value(node.func if call else node), "__autobatch_decorator__", False):
+            return None
+        options = {k.arg: self.static_value(k.value) for k in node.keywords} if call else {}
+        static = options.get("static_argnames", ())
+        return (static,) if isinstance(static, str) else tuple(static)
+
+    def is_lifted(self, node: gast.FunctionDef) -> bool:
+        around = [*self.rest, node]
+        called = {id(n.func) for s in around for n in gast.walk(s) if isinstance(n, gast.Call)}
+        if not all(id(use) in called for s in around for use in _uses(node.name, s)):
+            return False
+        branches = any(
+            isinstance(part, _CONTROL_FLOW) or (isinstance(part, gast.Call) and self.callee(part.func) is not None)
+            for statement in node.body
+            for part in gast.walk(statement)
+        )
+        if not branches and not _uses(node.name, node):
+            return False
+        try:
+            fence.check(Source(self.source.function, node, self.source.file))
+        except errors.UnsupportedSyntaxError:
+            return False  # straight-line code may have anything
+        return True
+
+    def check_order(self, node: gast.AST, what: str, own: Statements) -> None:
+        """Refuses a definition that does not come before all of its uses on every path."""
+        name = node.name if isinstance(node, gast.FunctionDef) else node.targets[0].id
+        later = sum(len(_uses(name, s)) for s in self.rest) + sum(len(_uses(name, s)) for s in own)
+        if len(_uses(name, self.tree)) > later:
+            self.refuse(node, f"a use of {what} `{name}` outside the block that defines it", "define it further up.")
+
+    # --- straight-line helpers --------------------------------------------------------------------
+
+    def help(self, name: str, definition: gast.AST) -> None:
+        """Makes a definition part of the primitives that use the name."""
+        function = definition if isinstance(definition, gast.FunctionDef) else definition.value
+        arguments = function.args
+        for defaults in (arguments.defaults, arguments.kw_defaults):  # Python evaluates them once, now
+            for k, default in enumerate(defaults):
+                if default is not None and self.static_value(default) is UNKNOWN:
+                    defaults[k] = self.temporary(self.expression(default), "default")
+        for part in gast.walk(function):
+            if isinstance(part, gast.Nonlocal | gast.Global):
+                self.refuse(part, f"`{type(part).__name__.lower()}`", "return the new value, and assign it outside.")
+        captured = [v for v in names(function) if v != name and (v in self.locals or v in self.temporaries)]
+        changing = [v for v in captured if self.assignments[v] > 1]
+        if changing and not all(self.is_used_at_once(use) for s in self.rest for use in _uses(name, s)):
+            self.refuse(
+                function,
+                f"a function that uses `{changing[0]}`, which is assigned more than once, and is kept",
+                "call it where you use it, or use another name for one of the values.",
+            )
+        new = self.namer.fresh(name) if name in self.helpers else name
+        self.rename_rest(name, new)
+        body = renamed(self.in_scope(function), {name: new})
+        if isinstance(definition, gast.FunctionDef):
+            body.name = new
+        statement = body if isinstance(definition, gast.FunctionDef) else assign(new, body, definition)
+        self.helpers[new] = Helper(statement, tuple(captured))
+        self.locals.add(new)
+
+    def is_used_at_once(self, use: gast.Name) -> bool:
+        return any(
+            isinstance(n, gast.Call) and (n.func is use or use in n.args or any(k.value is use for k in n.keywords))
+            for s in self.rest
+            for n in gast.walk(s)
+        )
+
+    def rename_rest(self, old: str, new: str) -> None:
+        """Has the statements that follow in this block use another name."""
+        if new != old:
+            self.rest = [renamed(statement, {old: new}) for statement in self.rest]
+
+    # --- functions of their own -------------------------------------------------------------------
+
+    def lift(self, node: gast.FunctionDef, static: tuple[str, ...]) -> None:
+        used = names(node)
+        helpers = self.needed_helpers(used)
+        callees = [c for c in map(self.lifted.get, used) if c is not None]
+        free = [
+            *used,
+            *(v for h in helpers for v in self.helpers[h].captured),
+            *(v for c in callees for v in c.captured),
+        ]
+        captured = tuple(dict.fromkeys(v for v in free if v in self.locals - set(self.helpers) and v != node.name))
+        hidden = [v for c in callees for v in c.captured if v in bound_names(node)]
+        if hidden:
+            self.refuse(node, f"`{hidden[0]}` as a name both here and in a nested function called here", "rename one.")
+        tree = gast.FunctionDef(
+            name=node.name, args=_with_captured(node.args, captured), decorator_list=[], returns=None, type_comment=None,
+            body=[*(self.helpers[h].definition for h in helpers), *node.body], type_params=[],
+        )  # fmt: skip
+        tree = gast.copy_location(tree, node)
+        (function,) = compile_functions(self.source, [tree])
+        function.__defaults__ = tuple(map(self.known_default, node.args.defaults))  # type: ignore[attr-defined]
+        keyword_only = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+        function.__kwdefaults__ = {a.id: self.known_default(d) for a, d in keyword_only if d is not None}
+        inner = dict(self.source.static)
+        source = Source(function, tree, self.source.file, inner)
+        callee = Callee("autobatched", function, static, source=source, captured=captured)
+        inner[node.name] = callee
+        self.lifted[self.name_static(node.name, callee)] = callee
+
+    def known_default(self, node: gast.AST) -> Any:
+        value = self.static_value(node)
+        if value is UNKNOWN:
+            self.refuse(node, "a default that differs between members", "pass the argument.")
+        return value
+
+    def name_static(self, name: str, value: Any) -> str:
+        """Gives a local name to a static value, in the statements that follow."""
+        if name in self.source.static:
+            new = self.bind(name, value)
+            self.rename_rest(name, new)
+            return new
+        self.set_static(name, value)
+        return name
+
+    def needed_helpers(self, used: list[str]) -> list[str]:
+        """The helpers that these names need, each after those that it needs itself."""
+        found: dict[str, None] = {}
+        for name in used:
+            if name in self.helpers:
+                found |= dict.fromkeys([*self.needed_helpers(list(self.helpers[name].captured)), name])
+        return list(found)
+
+    # --- local names for known objects ------------------------------------------------------------
+
+    def is_named_once(self, node: gast.Assign) -> bool:
+        """Whether the name has this value wherever it is read."""
+        name = node.targets[0].id
+        later = sum(len(_uses(name, s)) for s in self.rest)
+        return self.assignments[name] == 1 and later == len(_uses(name, self.tree))
+
+    def is_alias(self, node: gast.Assign) -> bool:
+        """Whether this gives a local name to an object that is known now: a function, a module, a list of layers."""
+        if not isinstance(node.value, gast.Name | gast.Attribute | gast.Subscript | gast.IfExp):
+            return False
+        value = self.static_value(node.value)
+        if value is UNKNOWN or is_tensor(value) or hasattr(value, "__array__"):
+            return False
+        return not isinstance(value, bool | int | float | complex | str | None) and self.is_named_once(node)
+
+    def alias(self, node: gast.Assign) -> None:
+        self.name_static(node.targets[0].id, self.static_value(node.value))
+
+
+def _with_captured(arguments: gast.arguments, captured: tuple[str, ...]) -> gast.arguments:
+    extra = [gast.Name(id=name, ctx=gast.Param(), annotation=None, type_comment=None) for name in captured]
+    return gast.arguments(
+        args=arguments.args, posonlyargs=arguments.posonlyargs, vararg=arguments.vararg, kwarg=arguments.kwarg,
+        kwonlyargs=[*arguments.kwonlyargs, *extra], kw_defaults=[*arguments.kw_defaults, *(None for _ in extra)],
+        defaults=arguments.defaults,
+    )  # fmt: skip
+
+
+def _uses(name: str, tree: gast.AST) -> list[gast.Name]:
+    return [
+        n for n in gast.walk(tree) if isinstance(n, gast.Name) and n.id == name and isinstance(n.ctx, gast.Load)
+    ]  # fmt: skip
