@@ -3,5 +3,6 @@
 from autobatch import errors, random
 from autobatch.api import Autobatched, Compiled, Lowered, autobatch, primitive
 from autobatch.operators import unroll
+from autobatch.structs import struct
 
-__all__ = ["Autobatched", "Compiled", "Lowered", "autobatch", "errors", "primitive", "random", "unroll"]
+__all__ = ["Autobatched", "Compiled", "Lowered", "autobatch", "errors", "primitive", "random", "struct", "unroll"]

@@ -20,6 +20,7 @@ from autobatch.frontend.source import check_function, signature
 from autobatch.inference import TypedProgram, infer
 from autobatch.operators import Unlike
 from autobatch.passes.block_order import costly_last
+from autobatch.passes.item_writes import write_in_place
 from autobatch.passes.simplify import simplify
 from autobatch.passes.stack_lowering import TypedStackProgram, lower_to_stack
 from autobatch.passes.webs import split_webs
@@ -277,7 +278,8 @@ class _Program:
     def __init__(self, entry: Autobatched, taken: Arguments):
         callee = _callee_of(entry)
         assert callee is not None
-        self.frontend, self.typed = _typed(callee, taken)
+        self.frontend, typed = _typed(callee, taken)
+        self.typed = write_in_place(typed)
         self.executables: dict[tuple, ProgramCounter | LocalStatic] = {}
 
     @functools.cached_property
@@ -290,6 +292,7 @@ class _Program:
         return self.typed.types[entry.name, entry.outputs[0]]
 
     def executable(self, size: int, options: Options) -> ProgramCounter | LocalStatic:
+        self._check_prints(options)
         key = (size, options.backend, options.dispatch, options.jit_compile, options.max_depth)
         if key not in self.executables:
             if options.backend == "local_static":
@@ -298,6 +301,15 @@ class _Program:
                 made = ProgramCounter(self.stack, size, options.dispatch, options.jit_compile, options.max_depth)
             self.executables[key] = made
         return self.executables[key]
+
+    def _check_prints(self, options: Options) -> None:
+        prints = [check for check in self.typed.checks if check.error is None]
+        if prints and (options.backend == "program_counter" or options.jit_compile):
+            raise errors.UnsupportedSyntaxError(
+                "A compiled program cannot print.",
+                [(prints[0].location, "")],
+                'f.options(backend="local_static", jit_compile=False) prints for each member; f.unbatched for one.',
+            )
 
     def arguments(self, taken: Arguments) -> list[list[tf.Tensor]]:
         """The arguments' stored leaves, as the program's variables hold them."""
@@ -310,6 +322,10 @@ class _Program:
     def run(self, taken: Arguments, options: Options) -> Any:
         try:
             (stored,) = self.executable(taken.size, options)(self.arguments(taken), taken.shared)
+        except errors.MemberError as error:
+            if error.results is not None:
+                error.results = arguments.put_together(self.result_type, error.results[0], taken)
+            raise
         except tf.errors.OpError as error:
             text = error.message.splitlines()[0]
             help = ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ import tensorflow as tf
 
 from autobatch import errors
 from autobatch.frontend.source import signature
+from autobatch.structs import Rows, map_rows
 from autobatch.types import Opaque, Shared, Static, Tensor, Type, Weak, leaves, static_shape, type_of, value_from
 from autobatch.values import DEFAULT_DTYPES, WIDE_DTYPES, WeakScalar
 
@@ -36,8 +38,8 @@ class Arguments:
     @property
     def wide(self) -> bool:
         """Whether the results that are Python numbers come as 64-bit tensors: if any argument does."""
-        shared = (leaf for leaf in self.shared_types if isinstance(leaf, Tensor))
-        return any(leaf.dtype.size == 8 for leaf in (*itertools.chain(*self.stored), *shared))
+        own = itertools.chain(*map(leaves, self.types))
+        return any(isinstance(leaf, Tensor) and leaf.dtype.size == 8 for leaf in (*own, *self.shared_types))
 
 
 def take_apart(
@@ -88,7 +90,9 @@ def _axes_by_name(function: Callable, in_axes: Axes, names: Sequence[str]) -> di
     return dict(zip(names, in_axes, strict=True))
 
 
-def _batched_leaf(name: str, value: Any, axis: int, stored: list[tf.Tensor], sizes: dict[str, int]) -> Tensor | Static:
+def _batched_leaf(
+    name: str, value: Any, axis: int, stored: list[tf.Tensor], sizes: dict[str, int]
+) -> Tensor | Static | Rows:
     if value is None:
         return Static(None)
     if isinstance(value, bool | int | float | str):
@@ -97,6 +101,8 @@ def _batched_leaf(name: str, value: Any, axis: int, stored: list[tf.Tensor], siz
             help="wrap a list in tf.constant; use in_axes=None for a number that all members share, and "
             "static_argnames for any other value.",
         )
+    if isinstance(value, tf.RaggedTensor):
+        return _ragged_leaf(name, value, axis, stored, sizes)
     tensor = _tensor(name, value)
     shape = tensor.shape
     if shape.rank is None or not shape.is_fully_defined():
@@ -108,14 +114,35 @@ def _batched_leaf(name: str, value: Any, axis: int, stored: list[tf.Tensor], siz
         )
     axis %= shape.rank
     size = int(shape[axis])  # type: ignore[arg-type]
-    for other, expected in sizes.items():
-        if size != expected:
-            raise errors.BatchShapeError(f"The batch sizes disagree: {expected} in `{other}`, {size} in `{name}`.")
-    sizes[name] = size
+    _check_size(name, size, sizes)
     if axis:
         tensor = tf.transpose(tensor, [axis, *(k for k in range(shape.rank) if k != axis)])
     stored.append(tensor)
     return Tensor(tensor.dtype, static_shape(tensor)[1:])
+
+
+def _check_size(name: str, size: int, sizes: dict[str, int]) -> None:
+    for other, expected in sizes.items():
+        if size != expected:
+            raise errors.BatchShapeError(f"The batch sizes disagree: {expected} in `{other}`, {size} in `{name}`.")
+    sizes[name] = size
+
+
+def _ragged_leaf(name: str, value: tf.RaggedTensor, axis: int, stored: list[tf.Tensor], sizes: dict[str, int]) -> Rows:
+    """Members of different length: padded to a power of two, so that few lengths are compiled."""
+    if axis or value.ragged_rank != 1 or not value.flat_values.shape[1:].is_fully_defined():
+        raise errors.BatchShapeError(
+            f"Argument `{name}` is ragged beyond its members' lengths, or its batch axis is not the first.",
+            help="the batch must be the first axis, each member's rows the second, and all rows of one shape.",
+        )
+    if not tf.executing_eagerly():
+        raise errors.BatchShapeError(f"Argument `{name}` is ragged, and its longest member is not known here.")
+    _check_size(name, int(value.nrows()), sizes)
+    lengths = value.row_lengths()
+    longest = 1 << (int(tf.reduce_max(lengths, 0)) - 1).bit_length() if sizes[name] and len(value.flat_values) else 1
+    padded = value.to_tensor(shape=[None, longest, *value.flat_values.shape[1:]])
+    stored += [padded, tf.cast(lengths, tf.int64)]
+    return Rows(Tensor(padded.dtype, static_shape(padded)[1:]), Weak(int))
 
 
 def _tensor(name: str, value: Any) -> tf.Tensor:
@@ -124,7 +151,9 @@ def _tensor(name: str, value: Any) -> tf.Tensor:
     except (TypeError, ValueError) as error:
         raise errors.BatchShapeError(
             f"Argument `{name}` is a {type(value).__name__}, which is not a tensor.",
-            help="name it in static_argnames if it is the same Python object for every member.",
+            help="decorate its class with @ab.struct."
+            if dataclasses.is_dataclass(value)
+            else "name it in static_argnames if it is the same Python object for every member.",
         ) from error
 
 
@@ -144,7 +173,7 @@ def _shared_leaf(value: Any, taken: Arguments) -> Shared | Static | Opaque:
 
 def member(type_: Type, stored: Sequence[tf.Tensor], shared: Sequence[tf.Tensor]) -> Any:
     """One member's argument, as plain Python gets it."""
-    value = value_from(type_, stored, shared)
+    value = map_rows(lambda rows: rows.padded[: int(rows.length.tensor)], value_from(type_, stored, shared))
     return tf.nest.map_structure(
         lambda leaf: leaf.tensor.numpy().item() if isinstance(leaf, WeakScalar) else leaf, value
     )

@@ -35,30 +35,44 @@ def entered(new: Mode) -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class Condition:
-    """What a member must meet: a scalar bool (a tensor, mostly); else it fails with the error and the message."""
+class Remark:
+    """What user code has to say of each member that gets to a place.
 
-    passed: Any
-    error: type[MemberError]
-    message: str
+    Attributes:
+      text: for ``str.format``, with a field for each of the values.
+      values: what is shown; may differ between members.
+      passed: a scalar bool (a tensor, mostly): whether there is nothing to say.
+      error: the error with which a member fails that did not pass; None: the text is printed.
+      failure: what happened to such a member.
+    """
+
+    text: str
+    values: tuple[Any, ...] = ()
+    passed: Any = False
+    error: type[MemberError] | None = None
+    failure: str = ""
 
 
-_checks: ContextVar[list[Condition] | None] = ContextVar("autobatch_checks", default=None)
+_remarks: ContextVar[list[Remark] | None] = ContextVar("autobatch_remarks", default=None)
 
 
-def check(condition: Condition) -> None:
-    """Asks that the condition hold for each member that gets here."""
-    collected = _checks.get()
+def check(passed: Any, error: type[MemberError], failure: str, text: str = "", values: tuple[Any, ...] = ()) -> None:
+    """Asks that ``passed`` hold for each member that gets here."""
+    remark(Remark(text, values, passed, error, failure))
+
+
+def remark(made: Remark) -> None:
+    collected = _remarks.get()
     if collected is not None:
-        collected.append(condition)
+        collected.append(made)
 
 
 @contextmanager
-def collected_checks() -> Iterator[list[Condition]]:
-    """The checks made inside."""
-    collected: list[Condition] = []
-    token = _checks.set(collected)
+def collected_remarks() -> Iterator[list[Remark]]:
+    """The remarks made inside."""
+    collected: list[Remark] = []
+    token = _remarks.set(collected)
     try:
         yield collected
     finally:
-        _checks.reset(token)
+        _remarks.reset(token)

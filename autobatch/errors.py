@@ -7,7 +7,7 @@ then what to do.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 
 class Place(Protocol):
@@ -74,7 +74,10 @@ class MemberError(AutobatchError):
 
     Attributes:
       members: indices of those members.
+      results: what the call would have returned for the others; the rows of ``members`` mean nothing.
     """
+
+    results: Any = None
 
     def __init__(
         self,

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import linecache
+import re
+import types
+from collections.abc import Iterator
 from typing import NoReturn
 
 from autobatch import errors, ir
 
-_LIBRARIES = {"tensorflow", "keras", "tf_keras", "tensorflow_probability", "autobatch"}
+_LIBRARIES = {"tensorflow", "keras", "tf_keras", "tensorflow_probability", "autobatch", "numpy"}
 
 
 def raise_at(location: ir.Location, error: Exception) -> NoReturn:
@@ -25,28 +29,44 @@ def raise_at(location: ir.Location, error: Exception) -> NoReturn:
 
 
 def _explained(error: Exception, location: ir.Location) -> Exception:
-    place = [(location, "")]
+    helper = _helper(error)
+    places = [(location, "")] if helper is None else [(_place(*helper), "here"), (location, "called here")]
     if isinstance(error, errors.AutobatchError):
-        return error if error.places else type(error)(error.message, place, error.help)
+        return error if error.places else type(error)(error.message, places, error.help)
     text = _first_line(error)
     if type(error).__name__ == "OperatorNotAllowedInGraphError" or "as a Python `bool`" in str(error):
-        return errors.UnsupportedSyntaxError(
-            "This runs as straight-line code, but asks for the truth or the items of a per-member value.",
-            place,
-            "if a helper function branches or loops on it, decorate the helper with @ab.autobatch.",
-        )
+        return _not_converted(helper, places)
     file, module = _origin(error)
     if isinstance(error, NameError) and file == location.file:
-        return errors.UndefinedVariableError(f"{text.capitalize()}.", place, "define or import it.")
+        return errors.UndefinedVariableError(f"{text.capitalize()}.", places, "define or import it.")
     if isinstance(error, TypeError) and file == location.file:
-        return errors.TypeMismatchError(f"Python refuses this line: {text}.", place, _help(text))
-    if isinstance(error, AttributeError | NotImplementedError) and "ymbolic" in str(error):
-        return errors.TypeMismatchError(f"A per-member value cannot do this: {text}", place, _help(text))
+        return errors.TypeMismatchError(f"Python refuses this line: {text}.", places, _help(text))
+    if isinstance(error, AttributeError | NotImplementedError | TypeError) and "ymbolic" in str(error):
+        return errors.TypeMismatchError(f"A per-member value cannot do this: {text}.", places, _help(text))
     if module.split(".")[0] == "autobatch":
-        return errors.TypeMismatchError(f"This line does not work: {text}.", place)
+        return errors.TypeMismatchError(f"This line does not work: {text}.", places)
     if module.split(".")[0] in _LIBRARIES:
-        return errors.TypeMismatchError(f"TensorFlow refuses this line: {text}", place, _help(str(error)))
+        return errors.TypeMismatchError(f"TensorFlow refuses this line: {text}.", places, _help(str(error)))
     return error
+
+
+def _not_converted(helper: tuple[types.CodeType, int] | None, places: list) -> Exception:
+    """Code that runs while tracing, and branches on a symbolic tensor."""
+    if helper is None:
+        return errors.UnsupportedSyntaxError(
+            "This asks Python for the truth or the items of a per-member value.",
+            places,
+            "use `if`, `and`, `or`, `for` or `in` as statements or operators of the autobatched function, or a TensorFlow "
+            "function (tf.where, tf.sort).",
+        )
+    name = helper[0].co_name
+    if name == "<lambda>":
+        what, instead = "A lambda", "make it a `def` decorated with @ab.autobatch."
+    else:
+        what, instead = f"`{name}`", f"decorate `{name}` with @ab.autobatch."
+    return errors.UnsupportedSyntaxError(
+        f"{what} branches or loops on a per-member value, but is not autobatched.", places, instead
+    )
 
 
 def _help(text: str) -> str:
@@ -59,17 +79,47 @@ def _help(text: str) -> str:
     return ""
 
 
+def _frames(error: Exception) -> Iterator[tuple[types.FrameType, int]]:
+    """The frames that the error went through, outermost first, with their lines."""
+    traceback = error.__traceback__
+    while traceback is not None:
+        yield traceback.tb_frame, traceback.tb_lineno
+        traceback = traceback.tb_next
+
+
+def _helper(error: Exception) -> tuple[types.CodeType, int] | None:
+    """The innermost user function below the autobatched one that the error came from, and its line."""
+    found = None
+    primitive = False
+    for frame, line in _frames(error):
+        if frame.f_code.co_name.startswith("ab__"):
+            primitive, found = True, None
+        elif primitive and _module(frame).split(".")[0] not in _LIBRARIES and not _is_inline(frame.f_code):
+            found = frame.f_code, line
+    return found
+
+
+def _is_inline(code: types.CodeType) -> bool:
+    """Whether this is a comprehension, which stands in the autobatched function itself."""
+    return code.co_name in ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
+
+
+def _place(code: types.CodeType, line: int) -> ir.Location:
+    text = linecache.getline(code.co_filename, line).rstrip("\r\n")
+    return ir.Location(code.co_filename, line, len(text) - len(text.lstrip()), text)
+
+
+def _module(frame: types.FrameType) -> str:
+    return frame.f_globals.get("__name__", "")
+
+
 def _origin(error: Exception) -> tuple[str, str]:
     """The file and the module of the code that raised the error."""
-    traceback = error.__traceback__
-    while traceback is not None and traceback.tb_next is not None:
-        traceback = traceback.tb_next
-    if traceback is None:
-        return "", ""
-    frame = traceback.tb_frame
-    return frame.f_code.co_filename, frame.f_globals.get("__name__", "")
+    frames = list(_frames(error))
+    return (frames[-1][0].f_code.co_filename, _module(frames[-1][0])) if frames else ("", "")
 
 
 def _first_line(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0] if lines else type(error).__name__
+    # Without TensorFlow's names of graph nodes, which mean nothing to the user.
+    return re.sub(r" for '\{\{node.*?\}\}.*", "", lines[0]).rstrip(".") if lines else type(error).__name__

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import tensorflow as tf
 
@@ -19,6 +19,7 @@ from autobatch.explain import raise_at
 from autobatch.operators import Unlike
 from autobatch.passes.flow import reachable, reaching
 from autobatch.passes.simplify import decide_branches, simplify
+from autobatch.structs import map_rows
 from autobatch.types import (
     Exact,
     JoinError,
@@ -82,7 +83,11 @@ def infer(program: ir.Program, arguments: Sequence[Type], shared: Sequence[Tenso
     _check_returns(functions, inference)
     inference.check_result()
     simplified = ir.Program(tuple(simplify(f) for f in functions))
-    return TypedProgram(simplified, inference.types, tuple(shared), tuple(inference.checks))
+    checks = dict.fromkeys(check for made in inference.checks.values() for check in made)
+    return TypedProgram(simplified, inference.types, tuple(shared), tuple(checks))
+
+
+Traced = tuple[dict[str, Type], tuple[regions.Check, ...]]
 
 
 class _Inference:
@@ -94,9 +99,9 @@ class _Inference:
         self.pending: dict[tuple[str, int], None] = {(program.entry.name, 0): None}
         self.visited: set[tuple[str, int]] = set()
         self.readers: dict[Variable, set[tuple[str, int]]] = {}
-        self.checks: dict[regions.Check, None] = {}
+        self.checks: dict[tuple[str, int, int], tuple[regions.Check, ...]] = {}  # by function, block and operation
         self.failures: dict[tuple[str, int], Exception] = {}
-        self.cache: dict[tuple, dict[str, Type]] = {}
+        self.cache: dict[tuple, Traced] = {}
         self.escaping = {f.name: _read_elsewhere(f) for f in program.functions}
 
     def run(self) -> None:
@@ -148,8 +153,8 @@ class _Inference:
         self.visited.add((name, i))
         function = self.program[name]
         block = function.blocks[i]
-        for part in regions.regions(block.ops):
-            known = self.call(name, i, part) if isinstance(part, ir.Call) else self.region(name, i, part)
+        for k, part in enumerate(regions.regions(block.ops)):
+            known = self.call(name, i, part) if isinstance(part, ir.Call) else self.region((name, i, k), part)
             if not known:
                 return
         match block.terminator:
@@ -219,14 +224,15 @@ class _Inference:
             self.record((name, output), self.types[result], call.location)
         return True
 
-    def region(self, name: str, i: int, region: Any) -> bool:
+    def region(self, at: tuple[str, int, int], region: Any) -> bool:
+        name, i, _ = at
         if not self.known(name, i, region.inputs):
             return False
         for v in region.inputs:
             self.check_crossing(name, v, next(op.location for op in region.ops if v in op.inputs))
         inputs = {v: self.types[name, v] for v in region.inputs}
         try:
-            found = self.traced(name, region, inputs)
+            found, self.checks[at] = self.traced(name, region, inputs)
         except Unlike as loop:
             raise Unlike(loop.count, name, loop.variable) from None
         except Exception as error:
@@ -246,25 +252,25 @@ class _Inference:
             raise errors.TypeMismatchError(
                 f"`{shown}` is a {found}, which cannot live across a branch, a loop or a call.",
                 [(self.origin[name, variable], "made here"), (location, "needed here")],
-                "make it again where it is needed, or keep the tensors that it was made from.",
+                found.help or "make it again where it is needed, or keep the tensors that it was made from.",
             )
 
-    def traced(self, name: str, region: regions.Region, inputs: dict[str, Type]) -> dict[str, Type]:
-        """The types of the variables that the region assigns and that something outside it reads."""
+    def traced(self, name: str, region: regions.Region, inputs: dict[str, Type]) -> Traced:
+        """The types of the variables that the region assigns and that something outside it reads, and its checks."""
         wanted = tuple(v for v in region.assigned if v in self.escaping[name])
         key = (name, region.ops, tuple((v, Exact(t)) for v, t in inputs.items()))
         if key not in self.cache:
             self.cache[key] = self.trace(region, inputs, wanted)
         return self.cache[key]
 
-    def trace(self, region: regions.Region, inputs: dict[str, Type], wanted: Sequence[str]) -> dict[str, Type]:
+    def trace(self, region: regions.Region, inputs: dict[str, Type], wanted: Sequence[str]) -> Traced:
         with tf.__internal__.FuncGraph("autobatch_types").as_default() as graph:
             env = symbolic(region, inputs, self.shared)
-            if region.batched:
-                return {v: t for v, t in _batched_types(region.ops[0], env).items() if v in wanted}
+            if region.kind == "batch":
+                return {v: t for v, t in _batched_types(region.ops[0], env).items() if v in wanted}, ()
             env[regions.CROSSED] = frozenset(inputs)
-            self.checks |= {check: None for _, check in regions.execute(region.ops, env, graph)}
-            return {v: _type_of_variable(env[v], v, region) for v in wanted}
+            checks = tuple(outcome.check for outcome in regions.execute(region.ops, env, graph))
+            return {v: _type_of_variable(env[v], v, region) for v in wanted}, checks
 
     # --- checks of the whole --------------------------------------------------------------------
 
@@ -277,8 +283,15 @@ class _Inference:
                 raise errors.TypeMismatchError(
                     f"`{entry.name}` returns a {found}.",
                     [(self.origin[entry.name, v], "")],
-                    "return tensors of static shape, or a structure of them.",
+                    found.help or "return tensors of static shape, or a structure of them.",
                 )
+            map_rows(lambda _, v=v: self.refuse_ragged(v), self.types[entry.name, v])
+
+    def refuse_ragged(self, variable: str) -> NoReturn:
+        entry = self.program.entry.name
+        raise errors.TypeMismatchError(
+            f"`{entry}` returns a ragged argument.", [(self.origin[entry, variable], "")], "return a tensor."
+        )
 
 
 def _type_of_variable(value: Any, variable: str, region: regions.Region) -> Type:
@@ -295,7 +308,7 @@ def _type_of_variable(value: Any, variable: str, region: regions.Region) -> Type
 
 def symbolic(region: regions.Region, inputs: Mapping[str, Type], shared: Sequence[Tensor | Weak]) -> dict[str, Any]:
     """Placeholders of the current graph for a region's inputs."""
-    batch = _BATCH if region.batched else ()
+    batch = _BATCH if region.kind == "batch" else ()
     parts = [tf.compat.v1.placeholder(leaf.dtype, leaf.shape) for leaf in shared]
     env: dict[str, Any] = {}
     for v, type_ in inputs.items():

@@ -34,13 +34,15 @@ class Expression:
     """The ``f`` of a primitive: straight-line user code as a function of its input variables.
 
     ``call(*inputs)`` returns one value per output (a bare value if there is one output, else a
-    tuple); it handles one member, or the whole batch if ``batched``.  In ``template`` the k-th
-    input stands as ``«k»``.
+    tuple).  In ``template`` the k-th input stands as ``«k»``.  ``kind`` tells what it handles: one
+    "member", the whole "batch", or it is a "write" to some items of its first input, which backends do
+    in place.  An item assignment has ``place``, from the same inputs to where and what it writes.
     """
 
     template: str
     call: Callable = field(compare=False, repr=False)
-    batched: bool = False
+    kind: str = "member"
+    place: Callable | None = field(default=None, compare=False, repr=False)
 
     def text(self, inputs: Iterable[str]) -> str:
         text = self.template

@@ -15,6 +15,7 @@ import numpy as np
 import tensorflow as tf
 
 from autobatch import context, errors
+from autobatch.structs import Rows
 from autobatch.values import WIDE_DTYPES, WeakScalar, adopts, is_tensor, weak
 
 
@@ -120,13 +121,16 @@ def either(left: Any, right: Callable[[], Any]) -> Any:
     return ifexp(left, lambda: True, lambda: truth(right()))
 
 
-def assert_(condition: Any, text: str, message: Callable[[], Any]) -> None:
-    """``assert condition, message()``; ``text`` is the condition's source."""
-    used = [cell.cell_contents for cell in message.__closure__ or ()]  # type: ignore[attr-defined]
-    differs = any(_per_member(part) for part in tf.nest.flatten(used))  # one text cannot show all members' values
-    said = "" if differs else str(message())
-    failed = f"`assert {text}` failed" + (f": {said}" if said else "")
-    context.check(context.Condition(truth(condition), errors.MemberAssertionError, failed))
+def assert_(condition: Any, source: str, text: str, values: Callable[[], tuple] = tuple) -> None:
+    """``assert condition, text.format(*values())``"""
+    with context.collected_remarks():  # what computing the values may have to say does not matter
+        shown = values()
+    context.check(truth(condition), errors.MemberAssertionError, f"`assert {source}` failed", text, shown)
+
+
+def print_(text: str, *values: Any) -> None:
+    """Prints ``text.format(*values)``."""
+    context.remark(context.Remark(text, values))
 
 
 def integer(value: Any) -> Any:
@@ -148,7 +152,7 @@ def in_range(i: Any, stop: Any, step: Any) -> Any:
             raise errors.TypeMismatchError("The step of this range is zero.")
         return i < stop if step > 0 else i > stop
     nonzero = truth(step != 0)
-    context.check(context.Condition(nonzero, errors.MemberError, "the step of the range is zero"))
+    context.check(nonzero, errors.MemberError, "the step of the range is zero")
     rising, falling = tf.convert_to_tensor(i < stop), tf.convert_to_tensor(i > stop)
     return tf.where(tf.convert_to_tensor(step > 0), rising, falling)
 
@@ -184,38 +188,77 @@ def _position(index: Any, size: int | None) -> tf.Tensor:
             help="use tf.gather for several rows at once.",
         )
     message = f"an index is out of range for an axis of size {size}"
-    context.check(context.Condition((index >= -size) & (index < size), errors.MemberIndexError, message))
+    context.check((index >= -size) & (index < size), errors.MemberIndexError, message)
     # In range whatever comes: outside XLA a gather that fails would stop every member.
     return tf.clip_by_value(tf.where(index < 0, index + size, index), 0, size - 1)
 
 
 def getitem(value: Any, index: Any) -> Any:
     """``value[index]``; a tensor's index may contain scalar integer tensors, one position per member."""
+    if isinstance(value, Rows):
+        return _row(value, index)
     if not is_tensor(value):
+        _check_slices(index)
         if isinstance(value, list | tuple) and _per_member(index):
             return _chosen(value, index)
         if not _has_member_index(index):
             return value[index]
         value = tf.convert_to_tensor(value)
+    _check_slices(index)
     if value.shape.rank == 0:
         raise errors.TypeMismatchError(
             "A scalar is indexed.", help="for one member this is a scalar: the batch axis is not there."
         )
     if not _has_member_index(index):
         return value[index]
-    parts = list(index) if isinstance(index, tuple) else [index]
-    if Ellipsis in [part for part in parts if not _per_member(part)]:
-        at = next(k for k, part in enumerate(parts) if part is Ellipsis)
-        named = sum(part is not None for part in parts) - 1
-        parts[at : at + 1] = [slice(None)] * (value.shape.rank - named)
     axis = 0
-    for part in parts:
+    for part in _all_parts(index, value.shape.rank):
         if _per_member(part):
             value = tf.gather(value, _position(part, value.shape[axis]), axis=axis)
         else:
             value = value[(slice(None),) * axis + (part,)]
             axis += not isinstance(part, int)
     return value
+
+
+def _row(rows: Rows, index: Any) -> Any:
+    """``rows[index]``, where the first part of the index is a position among the member's own rows."""
+    first, *rest = index if isinstance(index, tuple) else (index,)
+    if not _per_member(first) and not isinstance(first, int):
+        raise errors.TypeMismatchError(
+            "Only a row of a ragged argument can be taken (x[i]), not a slice.", help="loop over range(start, stop)."
+        )
+    length = rows.length if isinstance(rows.length, WeakScalar) else weak(rows.length)
+    position = (first if isinstance(first, WeakScalar) else weak(first)) if not is_tensor(first) else first
+    at = tf.cast(position.tensor if isinstance(position, WeakScalar) else position, tf.int64)
+    inside = (at >= -length.tensor) & (at < length.tensor)
+    failure = "an index is out of range for a member's own number of rows"
+    context.check(inside, errors.MemberIndexError, failure)
+    row = item(rows, WeakScalar(tf.where(inside, tf.where(at < 0, at + length.tensor, at), 0), int))
+    return getitem(row, tuple(rest)) if rest else row
+
+
+Rows.__getitem__ = _row  # type: ignore[attr-defined] # a constant index is left to Python
+
+
+def _check_slices(index: Any) -> None:
+    slices = [part for part in (index if isinstance(index, tuple) else (index,)) if isinstance(part, slice)]
+    if any(_per_member(bound) for part in slices for bound in (part.start, part.stop, part.step)):
+        raise errors.TypeMismatchError(
+            "The bounds of this slice differ between members, so its shape would too.",
+            help="tf.gather(x, start + tf.range(n)) takes n items from each member's own start; "
+            "tf.where(tf.range(len(x)) < n, x, 0) keeps the first n of each.",
+        )
+
+
+def _all_parts(index: Any, rank: int) -> list[Any]:
+    """The parts of an index, with ``...`` written out."""
+    parts = list(index) if isinstance(index, tuple) else [index]
+    at = next((k for k, part in enumerate(parts) if part is Ellipsis), None)
+    if at is not None:
+        named = sum(part is not None for part in parts) - 1
+        parts[at : at + 1] = [slice(None)] * (rank - named)
+    return parts
 
 
 def _chosen(value: Any, position: Any) -> Any:
@@ -247,6 +290,8 @@ class Unlike(Exception):
 
 
 def _iterable(value: Any) -> Any:
+    if isinstance(value, Rows):
+        return value
     if isinstance(value, WeakScalar) or (is_tensor(value) and not value.shape.rank):
         raise errors.TypeMismatchError("A scalar cannot be looped over.", help="loop over range(n).")
     return value if is_tensor(value) or isinstance(value, list | tuple) else list(value)
@@ -275,7 +320,7 @@ def _alike_leaves(column: Sequence[Any]) -> bool:
 def sequence(value: Any) -> Any:
     """What a ``for`` loop goes through: a tensor's rows, or a list of an iterable's items."""
     items = _iterable(value)
-    if not is_tensor(items) and not alike(items):
+    if not is_tensor(items) and not isinstance(items, Rows) and not alike(items):
         raise Unlike(len(items))
     return items
 
@@ -300,25 +345,58 @@ def unroll_first(value: Any) -> Any:
 
 def item(items: Any, position: Any) -> Any:
     """``items[position]``, a position that the loop keeps in range."""
-    with context.collected_checks():
+    items = items.padded if isinstance(items, Rows) else items
+    with context.collected_remarks():
         return getitem(items, position)
 
 
 def setitem(value: Any, index: Any, item: Any) -> Any:
     """``value`` after ``value[index] = item``: a new tensor, or the same Python container changed in place."""
+    if isinstance(value, Rows):
+        raise errors.TypeMismatchError("A ragged argument cannot be changed.", help="fill a tensor of your own.")
     if not is_tensor(value):
         value[index.numpy() if isinstance(index, tf.Tensor) and hasattr(index, "numpy") else index] = item
         return value
-    parts = index if isinstance(index, tuple) else (index,)
-    if not all(_per_member(part) or isinstance(part, int) for part in parts):
-        raise errors.UnsupportedSyntaxError(
-            "Only integer positions can be assigned to (x[i] = v, x[i, j] = v).",
-            help="build the new tensor with tf.concat or tf.where.",
-        )
-    where = [tf.cast(_position(part, size), tf.int32) for part, size in zip(parts, value.shape, strict=False)]
+    return scatter(value, *place(value, index, item))
+
+
+def place(value: tf.Tensor, index: Any, item: Any) -> tuple[tf.Tensor, tf.Tensor]:
+    """What ``value[index] = item`` writes: positions [..., k] on the first k axes, and the parts to put there."""
+    parts = _all_parts(index, value.shape.rank)
+    if len(parts) > value.shape.rank:
+        raise errors.TypeMismatchError(f"{len(parts)} indices, but the tensor has shape {list(value.shape)}.")
+    while parts and isinstance(parts[-1], slice) and parts[-1] == slice(None):
+        parts.pop()
+    along = [_positions(part, size) for part, size in zip(parts, value.shape, strict=False)]
+    grid = [int(p.shape[0]) for p in along if p.shape.rank]
+    axis, columns = 0, []
+    for p in along:
+        if p.shape.rank:
+            p = tf.reshape(p, [-1 if k == axis else 1 for k in range(len(grid))])
+            axis += 1
+        columns.append(tf.broadcast_to(p, grid))
+    where = tf.stack(columns, axis=-1) if columns else tf.zeros([0], tf.int32)
     item = item.astype(value.dtype) if isinstance(item, WeakScalar) else tf.convert_to_tensor(item, value.dtype)
-    item = tf.broadcast_to(item, value.shape[len(parts) :])
-    return tf.tensor_scatter_nd_update(value, [tf.stack(where)], item[tf.newaxis])
+    return where, tf.broadcast_to(item, [*grid, *value.shape[len(parts) :]])
+
+
+def _positions(part: Any, size: int | None) -> tf.Tensor:
+    """The positions on an axis that a part of an index means: a scalar, or a vector for a slice."""
+    if isinstance(part, slice) and not any(map(_per_member, (part.start, part.stop, part.step))):
+        return tf.constant(list(range(*part.indices(size))), tf.int32)  # type: ignore[arg-type]
+    if not _per_member(part) and not isinstance(part, int | np.integer):
+        raise errors.UnsupportedSyntaxError(
+            "Only integers and slices with fixed bounds can be assigned to (x[i] = v, x[i, 1:3] = v).",
+            help="choose between the old and the new tensor with tf.where.",
+        )
+    return tf.cast(_position(part, size), tf.int32)
+
+
+def scatter(value: tf.Tensor, where: tf.Tensor, what: tf.Tensor) -> tf.Tensor:
+    """``value`` with ``what`` put at the positions ``where`` (see ``place``)."""
+    if not where.shape[-1]:
+        return what
+    return tf.tensor_scatter_nd_update(value, where[tf.newaxis], what[tf.newaxis])
 
 
 # --- builtins -----------------------------------------------------------------------------------
@@ -351,7 +429,9 @@ def _cast(python: type) -> Callable:
     return cast
 
 
-def len_(value: Any) -> int:
+def len_(value: Any) -> Any:
+    if isinstance(value, Rows):
+        return value.length
     if is_tensor(value) and value.shape.rank and value.shape[0] is not None:
         return value.shape[0]
     return len(value)

@@ -11,17 +11,18 @@ import tensorflow as tf
 from autobatch import context, errors, ir
 from autobatch.explain import raise_at
 from autobatch.operators import Unlike
+from autobatch.types import Exact, Static, dynamic, opaque, plain, stored_from, type_of, value_from
 
 
 @dataclass(frozen=True)
 class Region:
-    """Consecutive primitives; either none is batched, or it is a single batched one.
+    """Consecutive primitives of the kind "member", or a single one of another kind (see ``ir.Expression``).
 
     ``inputs`` are the variables read before the region sets them, ``assigned`` those that it sets.
     """
 
     ops: tuple[ir.Assign, ...]
-    batched: bool
+    kind: str = "member"
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -44,15 +45,15 @@ def regions(ops: Iterable[ir.Op]) -> list[Region | ir.Op]:
 
     def flush() -> None:
         if run:
-            result.append(Region(tuple(run), False))
+            result.append(Region(tuple(run)))
             run.clear()
 
     for op in ops:
-        if isinstance(op, ir.Primitive | ir.Update) and not op.function.batched:
+        if isinstance(op, ir.Primitive | ir.Update) and op.function.kind == "member":
             run.append(op)
             continue
         flush()
-        result.append(Region((op,), True) if isinstance(op, ir.Primitive | ir.Update) else op)
+        result.append(Region((op,), op.function.kind) if isinstance(op, ir.Primitive | ir.Update) else op)
     flush()
     return result
 
@@ -62,33 +63,56 @@ CROSSED = "(crossed)"  # key of ``env`` for the names of the region's inputs; no
 
 @dataclass(frozen=True)
 class Check:
-    """A condition that each member must meet at a place in the user's code."""
+    """What a place in the user's code says of members: an error with which those fail that do not pass, or a print.
 
-    error: type[errors.MemberError]
-    message: str
+    Attributes:
+      error: the error, or None: the text is printed.
+      failure: what happened to a member that did not pass.
+      text: more of it, for ``str.format``, with a field for each value.
+      values: the type of the tuple of values.
+      location: the place.
+    """
+
+    error: type[errors.MemberError] | None
+    failure: str
+    text: str
+    values: Exact
     location: ir.Location
 
+    def said(self, leaves: Sequence[tf.Tensor], shared: Sequence[tf.Tensor]) -> str:
+        """The text for one member, from the stored leaves of its values."""
+        return self.text.format(*map(plain, value_from(self.values.type, leaves, shared)))
 
-def execute(ops: Sequence[ir.Assign], env: dict[str, Any], graph: tf.Graph | None = None) -> list[tuple[Any, Check]]:
+
+@dataclass(frozen=True)
+class Outcome:
+    """A check that was made: whether a symbolic member passed, and the stored leaves of the values to show."""
+
+    check: Check
+    passed: Any
+    leaves: list[tf.Tensor]
+
+
+def execute(ops: Sequence[ir.Assign], env: dict[str, Any], graph: tf.Graph | None = None) -> list[Outcome]:
     """Runs unbatched primitives on user values, in place in ``env``; errors point at the user's line.
 
     If ``graph`` is given, the operations that each primitive adds to it are looked at.
 
-    Returns: the conditions (scalar bool tensors) that the member must meet.
+    Returns: the checks that were made, in order.
     """
-    conditions: list[tuple[Any, Check]] = []
+    outcomes: list[Outcome] = []
     for op in ops:
         before_count = len(graph.get_operations()) if graph else 0
         inputs = [env[name] for name in op.inputs]
         before = [(name, _contents(value)) for name, value in zip(op.inputs, inputs, strict=True)]
         try:
-            with context.entered(context.Mode.TRACING), context.collected_checks() as checks:
+            with context.entered(context.Mode.TRACING), context.collected_remarks() as remarks:
                 outputs = op.function.call(*inputs)
         except Unlike as loop:
             raise Unlike(loop.count, variable=op.outputs[0]) from None
         except Exception as error:
             raise_at(op.location, error)
-        conditions += [(c.passed, Check(c.error, c.message, op.location)) for c in checks]
+        outcomes += [_outcome(remark, op.location) for remark in remarks]
         for name, contents in before:
             if name in env.get(CROSSED, ()) and _contents(env[name]) != contents:
                 raise errors.UnsupportedSyntaxError(
@@ -102,7 +126,16 @@ def execute(ops: Sequence[ir.Assign], env: dict[str, Any], graph: tf.Graph | Non
             env[op.outputs[0]] = outputs
         elif op.outputs:
             env.update(zip(op.outputs, outputs, strict=True))
-    return conditions
+    return outcomes
+
+
+def _outcome(remark: context.Remark, location: ir.Location) -> Outcome:
+    type_ = tuple(map(type_of, remark.values))
+    if opaque(type_):  # an object: shown as it is while tracing
+        type_ = tuple(Static(str(v)) if opaque(t) else t for v, t in zip(remark.values, type_, strict=True))
+    check = Check(remark.error, remark.failure, remark.text, Exact(type_), location)
+    leaves = [leaf for v, t in zip(remark.values, type_, strict=True) if dynamic(t) for leaf in stored_from(t, v)]
+    return Outcome(check, remark.passed, leaves)
 
 
 _CONTROL_FLOW = ("If", "StatelessIf", "While", "StatelessWhile", "Case", "StatelessCase")

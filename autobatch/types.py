@@ -13,6 +13,7 @@ Only Weak and Tensor leaves are stored per member ("dynamic" leaves).
 
 from __future__ import annotations
 
+import dataclasses
 import types as python_types
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -80,6 +81,7 @@ class Shared:
 @dataclass(frozen=True)
 class Opaque:
     description: str
+    help: str = ""  # what would make it live across a branch
 
     def __str__(self) -> str:
         return self.description
@@ -118,7 +120,8 @@ def _leaf_type(value: Any) -> Leaf:
         return Opaque("function that uses per-member values")
     if isinstance(value, _STATIC) or getattr(value, "__autobatch_static__", False):
         return Static(value)
-    return Opaque(f"{type(value).__module__}.{type(value).__qualname__} object")
+    help = "decorate its class with @ab.struct." if dataclasses.is_dataclass(value) else ""
+    return Opaque(f"{type(value).__module__}.{type(value).__qualname__} object", help)
 
 
 def _captures_members(function: python_types.FunctionType) -> bool:
@@ -171,6 +174,9 @@ class Exact:
 
     def __hash__(self) -> int:
         return hash(tuple(leaves(self.type)))
+
+    def __repr__(self) -> str:
+        return describe(self.type)
 
 
 def join(left: Type, right: Type) -> Type:
@@ -242,6 +248,17 @@ def stored_from(type_: Type, value: Any) -> list[tf.Tensor]:
     tf.nest.assert_same_structure(type_, value)
     pairs = zip(leaves(type_), tf.nest.flatten(value), strict=True)
     return [to_dtype(part, leaf.dtype) for leaf, part in pairs if isinstance(leaf, Tensor | Weak)]
+
+
+def plain(value: Any) -> Any:
+    """A concrete value without TensorFlow: Python numbers for per-member Python numbers, NumPy's for tensors."""
+
+    def leaf(part: Any) -> Any:
+        if isinstance(part, WeakScalar):
+            return part.tensor.numpy().item()  # type: ignore[attr-defined]
+        return part.numpy() if is_tensor(part) else part
+
+    return tf.nest.map_structure(leaf, value)
 
 
 def to_dtype(value: Any, dtype: tf.DType) -> tf.Tensor:

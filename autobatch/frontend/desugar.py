@@ -12,7 +12,7 @@ from autobatch.frontend.core import Callee, Core
 from autobatch.frontend.nested import Nested
 from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.source import Source, unparse
-from autobatch.frontend.syntax import Statements, assign, constant, load, store, support, thunk, while_true
+from autobatch.frontend.syntax import Statements, always_leaves, assign, constant, load, store, support, thunk
 
 
 def desugar(source: Source, callee_of: Callable[[Any], Callee | None], unrolled: Mapping[Any, int]) -> Core:
@@ -28,24 +28,11 @@ def desugar(source: Source, callee_of: Callable[[Any], Callee | None], unrolled:
     return _Desugarer(source, tree, callee_of, unrolled).run()
 
 
-def _always_leaves(body: Statements) -> bool:
-    """Whether control never falls off the end."""
-    match body[-1] if body else None:
-        case gast.Return() | gast.Break() | gast.Continue():
-            return True
-        case gast.If(body=yes, orelse=no):
-            return _always_leaves(yes) and _always_leaves(no)
-        case gast.While(body=inside):
-            return not any(isinstance(n, gast.Break) for s in inside for n in gast.walk(s))
-        case _:
-            return False
-
-
 class _Desugarer(Nested):
     def run(self) -> Core:
         self.result = self.fresh("result")
         body = self.block(self.tree.body)
-        if not _always_leaves(body):
+        if not always_leaves(body):
             at = self.tree.body[-1]
             body += [assign(self.result, constant(None, at), at), self.return_(at)]
         definition = gast.parse(f"def {self.source.function.__name__}(): pass").body[0]
@@ -56,8 +43,8 @@ class _Desugarer(Nested):
 
     def block(self, statements: Statements) -> Statements:
         (outer, self.out), (after, self.rest) = (self.out, []), (self.rest, list(statements))
-        while self.rest and not _always_leaves(self.out):  # after that, nothing runs
-            statement = self.rest.pop(0)
+        while self.rest and not always_leaves(self.out):  # after that, nothing runs
+            statement = self.statement = self.rest.pop(0)
             getattr(self, f"do_{type(statement).__name__}")(statement)
         result, self.out, self.rest = self.out, outer, after
         return result
@@ -118,9 +105,14 @@ class _Desugarer(Nested):
         self.emit(gast.AugAssign(target=node.target, op=node.op, value=self.expression(node.value)), node)
 
     def do_Assert(self, node: gast.Assert) -> None:
-        text = constant(unparse(node.test), node)
-        message = thunk(node.msg) if node.msg is not None else thunk(constant("", node))
-        self.emit(gast.Expr(value=support("assert_", [self.expression(node.test), text, message], node)), node)
+        values: Statements = []
+        text = self.text(node.msg, values) if node.msg is not None else ""
+        test = self.expression(node.test)
+        arguments = [test, constant(unparse(node.test), node), constant(text, node)]
+        if values:
+            shown = gast.copy_location(gast.Tuple(elts=values, ctx=gast.Load()), node)
+            arguments.append(self.in_scope(thunk(shown)))
+        self.emit(gast.Expr(value=support("assert_", arguments, node)), node)
 
     def do_Return(self, node: gast.Return) -> None:
         value = self.expression(node.value) if node.value is not None else constant(None, node)
@@ -144,25 +136,3 @@ class _Desugarer(Nested):
         test = self.condition(node.test)
         body, orelse = self.block(node.body), self.block(node.orelse)
         self.emit(gast.If(test=test, body=body, orelse=orelse), node)
-
-    def do_While(self, node: gast.While) -> None:
-        known = self.known(node.test)
-        if known is not UNKNOWN and not known:
-            self.out += self.block(node.orelse)
-            return
-        outer, self.out = self.out, []
-        if known is UNKNOWN:
-            self.leave_unless(self.condition(node.test), node)
-        body, self.out = self.out, outer
-        self.loop([*body, *self.block(node.body)], node)
-
-    def loop(self, body: Statements, at: gast.AST) -> None:
-        self.out.append(while_true(body, at))
-
-    def leave_unless(self, test: gast.AST, at: gast.While | gast.For) -> None:
-        """Leaves the loop by way of its ``else``."""
-        negated = gast.copy_location(gast.UnaryOp(op=gast.Not(), operand=test), at)
-        last = self.block(at.orelse)
-        if not _always_leaves(last):
-            last.append(gast.copy_location(gast.Break(), at))
-        self.emit(gast.If(test=negated, body=last, orelse=[]), at)

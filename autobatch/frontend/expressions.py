@@ -54,6 +54,11 @@ def is_cheap(node: gast.AST) -> bool:
             return False
 
 
+def escaped(text: str) -> str:
+    """The text as ``str.format`` takes it."""
+    return text.replace("{", "{{").replace("}", "}}")
+
+
 class _InScope(gast.NodeTransformer):
     """Puts our operators into a lambda or comprehension, where they need no statements."""
 
@@ -79,6 +84,7 @@ class Expressions(Scope):
     def __init__(self, *args: Any):
         super().__init__(*args)
         self.out: Statements = []
+        self.statement: gast.AST = self.tree  # the one that is being desugared
         self.rest: Statements = []  # the statements after this one in its block
         self.calls: dict[str, Target] = {}
         self.helpers: dict[str, Helper] = {}
@@ -136,8 +142,17 @@ class Expressions(Scope):
         return self.children(node)
 
     def on_NamedExpr(self, node: gast.NamedExpr) -> gast.AST:
-        """``(y := x)`` becomes an assignment before the statement; reads of y that Python does before it are refused."""
+        """``(y := x)`` becomes an assignment before the statement."""
         name = node.target.id
+        at = (node.lineno, node.col_offset)
+        test = self.statement.test if isinstance(self.statement, gast.If | gast.While) else self.statement
+        early = [n for n in gast.walk(test) if isinstance(n, gast.Name) and (n.lineno, n.col_offset) < at]
+        if any(n.id == name and isinstance(n.ctx, gast.Load) for n in early) or (
+            isinstance(self.statement, gast.AugAssign) and self.statement.target.id == name
+        ):
+            self.refuse(
+                node, f"`:=` to `{name}`, which the same statement reads before", "assign on a line of its own."
+            )
         value = self.expression(node.value)
         self.out.append(assign(name, value, node))
         self.merge_last()
@@ -284,6 +299,36 @@ class Expressions(Scope):
         call = self.children(node)
         self.use_operator(call)
         return call
+
+    def printed(self, node: gast.Call) -> gast.AST:
+        """``print(...)``: one text, and the values that go into it."""
+        options = {"sep": " ", "end": "\n"}
+        for keyword in node.keywords:
+            value = self.static_value(keyword.value)
+            if keyword.arg not in options or not isinstance(value, str):
+                self.refuse(node, f"this `{keyword.arg}` of print", "give print values, and constant `sep` and `end`.")
+            options[keyword.arg] = value
+        if any(isinstance(argument, gast.Starred) for argument in node.args):
+            self.refuse(node, "`*` in print", "name the values.")
+        values: list[gast.AST] = []
+        text = escaped(options["sep"]).join(self.text(argument, values) for argument in node.args)
+        text += escaped(options["end"].removesuffix("\n"))
+        return support("print_", [constant(text, node), *map(self.expression, values)], node)
+
+    def text(self, node: gast.AST, values: list[gast.AST]) -> str:
+        """The expression as a text for ``str.format``; the values for its fields are added to ``values``."""
+        if isinstance(node, gast.Constant) and isinstance(node.value, str):
+            return escaped(node.value)
+        if isinstance(node, gast.JoinedStr):
+            return "".join(self.text(part, values) for part in node.values)
+        conversion = spec = ""
+        if isinstance(node, gast.FormattedValue):
+            conversion = f"!{chr(node.conversion)}" if node.conversion >= 0 else ""
+            if node.format_spec is not None:
+                spec = ":" + "".join(self.text(part, values) for part in node.format_spec.values)
+            node = node.value
+        values.append(node)
+        return f"{{{len(values) - 1}{conversion}{spec}}}"
 
     def use_operator(self, call: gast.Call) -> None:
         """Has the call of a builtin go to our operator for it, if there is one."""

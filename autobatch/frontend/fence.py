@@ -6,6 +6,7 @@ import gast
 
 from autobatch import errors
 from autobatch.frontend.source import Source
+from autobatch.frontend.syntax import SCOPES
 
 _STATEMENTS = (
     gast.Assign, gast.AugAssign, gast.AnnAssign, gast.Expr, gast.If, gast.While, gast.For,
@@ -54,7 +55,7 @@ def check(source: Source) -> None:
 
 class _Fence(gast.NodeVisitor):
     def __init__(self, source: Source):
-        self.source = source
+        self.source, self.inner = source, 0  # how many lambdas and comprehensions stand around
 
     def refuse(self, node: gast.AST, what: str, instead: str) -> None:
         raise errors.UnsupportedSyntaxError(
@@ -76,24 +77,21 @@ class _Fence(gast.NodeVisitor):
             name = type(node).__name__
             what = _KEYWORDS.get(name, f"`{name.lower()}`")
             self.refuse(node, what, _INSTEAD.get(name, "see the language table in the documentation."))
+        self.inner += isinstance(node, SCOPES)
         super().generic_visit(node)
+        self.inner -= isinstance(node, SCOPES)
 
     def visit_FunctionDef(self, node: gast.FunctionDef) -> None:
         """A nested function meets the fence when it turns out to have per-member control flow."""
 
-    def visit_While(self, node: gast.While) -> None:
-        self._loop(node)
-
     def visit_For(self, node: gast.For) -> None:
         if any(isinstance(part, gast.Subscript | gast.Attribute) for part in gast.walk(node.target)):
             self.refuse(node.target, "a loop whose variable is an item or an attribute", "assign it in the body.")
-        self._loop(node)
+        self.generic_visit(node)
 
-    def _loop(self, node: gast.While | gast.For) -> None:
-        for statement in node.orelse:
-            leaving = _loop_exit(statement)
-            if leaving is not None:
-                self.refuse(leaving, "`break` or `continue` in the `else` of a loop", "set a flag, and test it after.")
+    def visit_NamedExpr(self, node: gast.NamedExpr) -> None:
+        if self.inner:
+            self.refuse(node, "`:=` inside a lambda or a comprehension", "assign on a line of its own.")
         self.generic_visit(node)
 
     def visit_Attribute(self, node: gast.Attribute) -> None:
@@ -105,12 +103,3 @@ class _Fence(gast.NodeVisitor):
         self.visit(node.target)  # the annotation itself means nothing
         if node.value is not None:
             self.visit(node.value)
-
-
-def _loop_exit(node: gast.AST) -> gast.AST | None:
-    """A break or continue of the loop around the statement, if it has one."""
-    if isinstance(node, gast.Break | gast.Continue):
-        return node
-    if isinstance(node, gast.While | gast.For):
-        return next((found for part in node.orelse if (found := _loop_exit(part))), None)
-    return next((found for part in gast.iter_child_nodes(node) if (found := _loop_exit(part))), None)

@@ -9,8 +9,8 @@ import gast
 
 from autobatch import ir
 from autobatch.frontend.core import Core, Helper, Target
-from autobatch.frontend.source import compile_functions, function_definition, unparse
-from autobatch.frontend.syntax import Statements, load, names, renamed
+from autobatch.frontend.source import SUPPORT, compile_functions, function_definition, unparse
+from autobatch.frontend.syntax import Statements, load, names, renamed, support
 
 
 @dataclass
@@ -116,7 +116,7 @@ class _Builder:
             return ir.Call((target.id,), self.function_names[alias], inputs, location)
         arguments = ", ".join(f"«{k}»" for k in range(len(inputs)))
         text = f"{callee.callee.function.__name__}({arguments})"
-        return ir.Primitive((target.id,), ir.Expression(text, callee.callee.function, batched=True), inputs, location)
+        return ir.Primitive((target.id,), ir.Expression(text, callee.callee.function, "batch"), inputs, location)
 
 
 def _terminator(end: tuple, number: dict[int, int]) -> ir.Terminator:
@@ -187,11 +187,32 @@ def _compile_primitives(core: Core) -> dict[int, ir.Expression]:
             gast.copy_location(gast.Return(value=value), node),
         ]
         definitions.append(function_definition(f"ab__primitive_{k}", inputs, body))
-    functions = compile_functions(source, definitions)
+        if _is_item_write(node):
+            place = gast.copy_location(gast.Return(value=support("place", node.value.args, node)), node)
+            definitions.append(function_definition(f"ab__place_{k}", inputs, [*body[:-2], place]))
+    functions = {f.__name__: f for f in compile_functions(source, definitions)}
     return {
-        id(node): ir.Expression(_template(node, *_variables(node, local, core.helpers)), function)
-        for node, function in zip(statements, functions, strict=True)
+        id(node): ir.Expression(
+            _template(node, *_variables(node, local, core.helpers)),
+            functions[f"ab__primitive_{k}"],
+            place=functions.get(f"ab__place_{k}"),
+        )
+        for k, node in enumerate(statements)
     }
+
+
+def _is_item_write(node: gast.AST) -> bool:
+    """``x = setitem(x, index, item)``"""
+    match node:
+        case gast.Assign(
+            targets=[gast.Name(id=target)],
+            value=gast.Call(
+                func=gast.Attribute(value=gast.Name(id=module), attr="setitem"), args=[gast.Name(id=name), *_]
+            ),
+        ):
+            return module == SUPPORT and target == name
+        case _:
+            return False
 
 
 def _template(node: gast.AST, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> str:

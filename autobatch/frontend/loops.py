@@ -19,6 +19,7 @@ from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.syntax import (
     COMPREHENSIONS,
     Statements,
+    always_leaves,
     assign,
     assigned_names,
     constant,
@@ -39,6 +40,8 @@ _ITERATORS = (builtins.zip, builtins.enumerate, builtins.reversed)
 
 class Loops(Expressions):
     def do_For(self, node: gast.For) -> None:
+        if self.else_jumps(node):
+            return
         iterable, forced = self.iterable(node.iter)
         call = node.iter
         if not forced and isinstance(call, gast.Call) and self.static_value(call.func) is builtins.range:
@@ -55,6 +58,42 @@ class Loops(Expressions):
             self.out += self.block(self.unrolled(node, self.counted_items(iterable, node)))
         else:
             self.sequence_loop(node)
+
+    def do_While(self, node: gast.While) -> None:
+        if self.else_jumps(node):
+            return
+        known = self.known(node.test)
+        if known is not UNKNOWN and not known:
+            self.out += self.block(node.orelse)
+            return
+        outer, self.out = self.out, []
+        if known is UNKNOWN:
+            self.leave_unless(self.condition(node.test), node)
+        body, self.out = self.out, outer
+        self.loop([*body, *self.block(node.body)], node)
+
+    def loop(self, body: Statements, at: gast.AST) -> None:
+        self.out.append(while_true(body, at))
+
+    def leave_unless(self, test: gast.AST, at: gast.While | gast.For) -> None:
+        """Leaves the loop by way of its ``else``."""
+        negated = gast.copy_location(gast.UnaryOp(op=gast.Not(), operand=test), at)
+        last = self.block(at.orelse)
+        if not always_leaves(last):
+            last.append(gast.copy_location(gast.Break(), at))
+        self.emit(gast.If(test=negated, body=last, orelse=[]), at)
+
+    def else_jumps(self, node: gast.While | gast.For) -> bool:
+        """Moves an ``else`` that leaves the loop around this one out of this one; says whether it did."""
+        if not any(own_jumps(node.orelse, kind) for kind in (gast.Break, gast.Continue)):
+            return False
+        finished = self.fresh("finished")
+        fields = {name: getattr(node, name) for name in node._fields}
+        fields["orelse"] = [assign(finished, constant(True, node), node)]
+        loop = gast.copy_location(type(node)(**fields), node)
+        after = if_(load(finished, node), node.orelse, node)
+        self.out += self.block([assign(finished, constant(False, node), node), loop, after])
+        return True
 
     # --- rolled -----------------------------------------------------------------------------------
 
@@ -255,12 +294,11 @@ def own_jumps_replaced(body: Statements, kind: type, new: Statements) -> Stateme
     for node in body:
         if isinstance(node, kind):
             result += [gast.copy_location(statement, node) for statement in new]
-        elif isinstance(node, gast.If):
-            arms = {
-                "body": own_jumps_replaced(node.body, kind, new),
-                "orelse": own_jumps_replaced(node.orelse, kind, new),
-            }
-            result.append(gast.copy_location(gast.If(test=node.test, **arms), node))
+        elif own_jumps([node], kind):
+            arms = {name: getattr(node, name) for name in node._fields}
+            for name in ("body", "orelse") if isinstance(node, gast.If) else ("orelse",):
+                arms[name] = own_jumps_replaced(arms[name], kind, new)
+            result.append(gast.copy_location(type(node)(**arms), node))
         else:
             result.append(node)
     return result

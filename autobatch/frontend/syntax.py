@@ -110,13 +110,28 @@ def _located(statement: gast.AST, at: gast.AST) -> Any:
     return gast.copy_location(statement, at)
 
 
+def always_leaves(body: Statements) -> bool:
+    """Whether control never falls off the end."""
+    match body[-1] if body else None:
+        case gast.Return() | gast.Break() | gast.Continue():
+            return True
+        case gast.If(body=yes, orelse=no):
+            return always_leaves(yes) and always_leaves(no)
+        case gast.While(body=inside):
+            return not any(isinstance(n, gast.Break) for s in inside for n in gast.walk(s))
+        case _:
+            return False
+
+
 def own_jumps(body: Statements, kind: type) -> bool:
     """Whether the statements have a ``break`` or ``continue`` of the loop around them."""
-    return any(
-        isinstance(node, kind)
-        or (isinstance(node, gast.If) and (own_jumps(node.body, kind) or own_jumps(node.orelse, kind)))
-        for node in body
-    )
+    return any(isinstance(node, kind) or own_jumps(own_statements(node), kind) for node in body)
+
+
+def own_statements(node: gast.AST) -> Statements:
+    """The statements inside a statement whose ``break`` leaves the same loop as its own would."""
+    arms = [*node.body, *node.orelse] if isinstance(node, gast.If) else []
+    return [*arms, *node.orelse] if isinstance(node, gast.While | gast.For) else arms
 
 
 def as_load(target: gast.AST) -> gast.AST:

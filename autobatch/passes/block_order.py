@@ -54,7 +54,7 @@ def _block_cost(block: ir.Block, typed: TypedStackProgram) -> int:
         if isinstance(region, regions.Region) and any(op.function is not ir.COPY for op in region.ops):
             with tf.__internal__.FuncGraph("autobatch_cost").as_default() as graph:
                 env = symbolic(region, {v: typed.types[v] for v in region.inputs}, typed.shared)
-                if region.batched:
+                if region.kind == "batch":
                     region.ops[0].function.call(*(env[v] for v in region.ops[0].inputs))
                 else:
                     regions.execute(region.ops, env)

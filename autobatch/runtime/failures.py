@@ -5,23 +5,50 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import tensorflow as tf
 
 from autobatch import errors, ir
 from autobatch.regions import Check
+from autobatch.runtime.vectorize import Stored
 
 
-def raise_for_faults(codes: np.ndarray, checks: Sequence[Check]) -> None:
-    """Raises MemberError if a member failed a check: its code is 1 + the check's position, else 0."""
+def raise_for_faults(
+    codes: np.ndarray,
+    checks: Sequence[Check],
+    notes: Sequence[Stored],
+    shared: Sequence[tf.Tensor],
+    results: list[Stored],
+) -> None:
+    """Raises MemberError if a member failed a check.
+
+    Args:
+      codes: for each member 1 + the position of the check that it failed, or 0.
+      checks: the program's checks.
+      notes: what each check shows of the members that failed it.
+      shared: the shared arguments' leaves.
+      results: what the others return, to go with the error.
+    """
     failed = tuple(codes.nonzero()[0].tolist())
     if failed:
-        first = checks[int(codes[failed[0]]) - 1]
-        same = tuple(m for m in failed if codes[m] == codes[failed[0]])
-        raise first.error(
-            f"In {_members(same)}, {first.message}.",
+        k = int(codes[failed[0]]) - 1
+        first, same = checks[k], tuple(m for m in failed if codes[m] == k + 1)
+        said = {m: first.said([leaf[m] for leaf in notes[k]], shared) for m in same[:SHOWN]}
+        if len(set(said.values())) == 1:
+            text = f": {said[same[0]]}" if said[same[0]] else "."
+        else:
+            text = ":" + "".join(f"\n  member {m}: {words}" for m, words in said.items())
+        assert first.error is not None
+        error = first.error(
+            f"In {_members(same)}, {first.failure}{text}",
             [(first.location, "")],
             "test for it with `if` first: a member runs only what it reaches.",
             failed,
         )
+        error.results = results
+        raise error
+
+
+SHOWN = 3  # members of whom a message shows the values
 
 
 def overflow(members: np.ndarray, limit: str, help: str, calls: Sequence[ir.Location]) -> errors.StackOverflowError:

@@ -16,7 +16,7 @@ from autobatch import ir, regions
 from autobatch.inference import TypedProgram
 from autobatch.passes.flow import live_before, liveness
 from autobatch.runtime.failures import overflow, raise_for_faults
-from autobatch.runtime.vectorize import FAULT, Environment, Stored, run_region
+from autobatch.runtime.vectorize import FAULT, Environment, Stored, note, run_region
 from autobatch.types import Type, coerce, dynamic
 
 
@@ -28,7 +28,27 @@ class LocalStatic:
         self.functions = {f.name: _Function(f, typed, size, jit_compile) for f in typed.program.functions}
 
     def __call__(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor]) -> list[Stored]:
-        return self.run(self.typed.program.entry.name, arguments, np.ones(self.size, bool), list(shared), 0, None)
+        self.faults = np.zeros(self.size, np.int32)
+        self.notes = {k: self._no_note(check) for k, check in enumerate(self.typed.checks)}
+        everyone = np.ones(self.size, bool)
+        results = self.run(self.typed.program.entry.name, arguments, everyone, list(shared), 0, None)
+        raise_for_faults(self.faults, self.typed.checks, list(self.notes.values()), shared, results)
+        return results
+
+    def _no_note(self, check: regions.Check) -> Stored:
+        return [tf.zeros([self.size, *leaf.shape], leaf.dtype) for leaf in dynamic(check.values.type)]
+
+    def _tell(self, env: Environment, active: np.ndarray, shared: Sequence[tf.Tensor]) -> None:
+        """Takes what a region said of its checks out of its results, and prints."""
+        for key in sorted(key for key in env if key.startswith("(print")):
+            leaves, check = env.pop(key), self.typed.checks[int(key.rstrip(")").split()[-1])]
+            for member in active.nonzero()[0].tolist():
+                print(f"member {member}: {check.said([leaf[member] for leaf in leaves], shared)}")
+        codes = env.pop(FAULT)[0].numpy()
+        for k, old in self.notes.items():
+            first = active & (codes == k + 1)
+            self.notes[k] = [_masked(first, new, o) for new, o in zip(env.pop(note(k), old), old, strict=True)]
+        self.faults = np.where(active, codes, self.faults)
 
     def run(
         self,
@@ -58,7 +78,8 @@ class LocalStatic:
                 if isinstance(step, _RegionStep):
                     env |= step(env, active, shared)
                     if FAULT in env:
-                        raise_for_faults(env.pop(FAULT)[0].numpy(), self.typed.checks)
+                        self._tell(env, active, shared)
+                        active = active & (self.faults == 0)
                     continue
                 callee = self.functions[step.function]
                 passed = [
@@ -73,6 +94,8 @@ class LocalStatic:
                 for output, result, leaves in zip(step.outputs, callee.function.outputs, results, strict=True):
                     new = coerce(callee.types[result], function.types[output], leaves, shared, self.size)
                     env[output] = [_masked(active, n, o) for n, o in zip(new, env[output], strict=True)]
+                active = active & (self.faults == 0)
+            pc = np.where(self.faults > 0, len(blocks), pc)
             pc = _next(pc, active, blocks[i].terminator, env, len(blocks))
         return [env[v] for v in function.function.outputs]
 
@@ -135,8 +158,7 @@ class _RegionStep:
             inputs = {v: [tf.gather(leaf, donor) for leaf in leaves] for v, leaves in inputs.items()}
             new = run_region(region, inputs, types, wanted, shared, size, checks)
             kept = {v: [_masked(active, n, o) for n, o in zip(new[v], old[v], strict=True)] for v in wanted}
-            faults = {FAULT: [tf.where(active, new[FAULT][0], 0)]} if FAULT in new else {}
-            return kept | faults
+            return kept | {key: leaves for key, leaves in new.items() if key not in wanted}
 
         self.function = tf.function(run, autograph=False, jit_compile=jit_compile)
         self.concrete: tf.types.experimental.ConcreteFunction | None = None

@@ -9,6 +9,7 @@ The state is a dictionary of tensors, for Z lanes and stacks of D saved frames:
     depth           [Z] int32           how many frames the lane has saved
     overflow        [Z] bool            lanes that stopped because they needed a frame more
     fault           [Z] int32           1 + the position of the check that stopped the lane, or 0
+    note k j        [Z, ...]            leaf j of what check k shows of a lane that it stopped
 
 A program without calls and checks has only ``pc`` and registers.
 """
@@ -24,7 +25,7 @@ import tensorflow as tf
 from autobatch import ir, regions
 from autobatch.passes.flow import live_before
 from autobatch.passes.stack_lowering import TypedStackProgram, stack_reads
-from autobatch.runtime.vectorize import FAULT, Environment, Stored, makes_checks, run_region
+from autobatch.runtime.vectorize import FAULT, Environment, Stored, makes_checks, note, run_region, write_items
 from autobatch.types import coerce, dynamic
 
 State = dict[str, tf.Tensor]
@@ -36,6 +37,10 @@ def _register(variable: str, leaf: int) -> str:
 
 def _stack(variable: str, leaf: int) -> str:
     return f"stack {variable} {leaf}"
+
+
+def _note(check: int, leaf: int) -> str:
+    return f"note {check} {leaf}"
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,9 @@ class Machine:
             state["overflow"] = tf.zeros([z], tf.bool)
         if self.typed.checks:
             state["fault"] = tf.zeros([z], tf.int32)
+        for k, check in enumerate(self.typed.checks):
+            for j, leaf in enumerate(dynamic(check.values.type)):
+                state[_note(k, j)] = tf.zeros([z, *leaf.shape], leaf.dtype)
         for v, leaves in zip(self.program.inputs, arguments, strict=True):
             if v in self.program.registers:
                 state |= {_register(v, k): leaf for k, leaf in enumerate(leaves)}
@@ -87,6 +95,11 @@ class Machine:
     def results(self, state: State) -> list[Stored]:
         """The stored leaves of each output."""
         return [self._top(v, state) for v in self.program.outputs]
+
+    def notes(self, state: State) -> list[Stored]:
+        """What each check shows of the lanes that it stopped."""
+        counts = (len(dynamic(check.values.type)) for check in self.typed.checks)
+        return [[state[_note(k, j)] for j in range(count)] for k, count in enumerate(counts)]
 
     def _top(self, variable: str, state: State) -> Stored:
         return [state[_register(variable, k)] for k in range(len(dynamic(self.typed.types[variable])))]
@@ -103,8 +116,12 @@ class Machine:
         if isinstance(block.terminator, ir.Return) and self.has_calls:
             keys += ["depth"]
         if makes_checks(block.ops, self.typed.checks):
-            keys += ["fault"]
+            keys += ["fault", *self._notes(block)]
         return tuple(sorted(keys))
+
+    def _notes(self, block: ir.Block) -> list[str]:
+        checks = ((k, c) for k, c in enumerate(self.typed.checks) if makes_checks(block.ops, [c]))
+        return [_note(k, j) for k, check in checks for j in range(len(dynamic(check.values.type)))]
 
     def _kept(self, i: int) -> list[str]:
         """The registers that block ``i`` sets and that something reads after it."""
@@ -118,20 +135,33 @@ class Machine:
         active = tf.equal(state["pc"], i)
         env = self._inputs(i, state, active)
         new: State = {}
-        fault = None
+        fault, in_place = None, {v for v in self._kept(i) if _is_only_written(block, v)}
         parts = regions.regions(block.ops)
         rest = list(block.ops)
         for part in parts:
             done = len(part.ops) if isinstance(part, regions.Region) else 1
             rest = rest[done:]
             match part:
+                case regions.Region(kind="write"):
+                    (target,) = part.ops[0].outputs
+                    if target in in_place:
+                        key = _register(target, 0)
+                        new[key] = write_items(part.ops[0], env, new.get(key, state[key]), active, drops=not self.safe)
+                        env[target] = [self._harmless(new[key], active)]
+                    else:
+                        env[target] = [write_items(part.ops[0], env, env[target][0], active, drops=not self.safe)]
                 case regions.Region():
                     live = live_before(rest, self.typed.live_end[i], stack_reads)
                     wanted = [v for v in part.assigned if v in live]
                     env |= run_region(part, env, types, wanted, shared, z, self.typed.checks)
                     if FAULT in env:
                         (found,) = env.pop(FAULT)
-                        fault = found if fault is None else tf.where(fault == 0, found, fault)
+                        found = found if fault is None else tf.where(fault == 0, found, fault)
+                        for k in range(len(self.typed.checks)):
+                            first = active & (found == k + 1) & (True if fault is None else fault == 0)
+                            for j, leaf in enumerate(env.pop(note(k), [])):
+                                new[_note(k, j)] = _masked(first, leaf, new.get(_note(k, j), state[_note(k, j)]))
+                        fault = found
                 case ir.Push(outputs, _, inputs):
                     (target,), (source,) = outputs, inputs
                     for k, top in enumerate(env[target]):
@@ -144,7 +174,7 @@ class Machine:
                         # An idle lane's depth is not used: it would let XLA hoist the load, as above.
                         depth = tf.where(active, state["depth"], 0)
                         env[v] = [self._restored(new.get(key, state[key]), depth) for key in keys]
-        for v in self._kept(i):
+        for v in set(self._kept(i)) - in_place:
             for k, leaf in enumerate(env[v]):
                 key = _register(v, k)
                 new[key] = _masked(active, leaf, state[key])
@@ -168,12 +198,17 @@ class Machine:
         read = [v for v in self.program.registers if v in live_before(block.ops, after, stack_reads)]
         env = {v: self._top(v, state) for v in read}
         if self.safe:
-            donor = tf.where(active, tf.range(self.size), tf.argmax(active, output_type=tf.int32))
-            return {v: [tf.gather(leaf, donor) for leaf in leaves] for v, leaves in env.items()}
+            return {v: [self._harmless(leaf, active) for leaf in leaves] for v, leaves in env.items()}
         for v, leaves in env.items():
             if leaves and _register(v, 0) not in kept:
                 env[v] = [_masked(active, leaf, tf.zeros([], leaf.dtype)) for leaf in leaves]
         return env
+
+    def _harmless(self, leaf: tf.Tensor, active: tf.Tensor) -> tf.Tensor:
+        """The leaf, with a copy of an active lane's data in idle lanes if those could do harm."""
+        if not self.safe:
+            return leaf
+        return tf.gather(leaf, tf.where(active, tf.range(self.size), tf.argmax(active, output_type=tf.int32)))
 
     def _save(self, stack: tf.Tensor, top: tf.Tensor, active: tf.Tensor, depth: tf.Tensor) -> tf.Tensor:
         row = tf.where(active, depth, self.depth)
@@ -214,6 +249,12 @@ class Machine:
         caller = tf.maximum(depth - 1, 0)
         target = tf.where(depth > 0, self._restored(state["pc stack"], caller), self.halt)
         return {"pc": tf.where(active, target, pc), "depth": tf.where(active, caller, depth)}
+
+
+def _is_only_written(block: ir.Block, variable: str) -> bool:
+    """Whether all that the block does to the variable is to write some of its items."""
+    setting = [op for op in block.ops if variable in ir.writes(op)]
+    return all(isinstance(op, ir.Update) and op.function.kind == "write" for op in setting)
 
 
 def _masked(active: tf.Tensor, new: tf.Tensor, old: tf.Tensor) -> tf.Tensor:

@@ -30,15 +30,16 @@ class ProgramCounter:
         self.concrete: dict[int, tf.types.experimental.ConcreteFunction] = {}
 
     def function(self, depth: int) -> tf.types.experimental.PolymorphicFunction:
-        """The machine with stacks of ``depth`` frames: (arguments, shared) -> (results, overflow, fault)."""
+        """The machine with stacks of ``depth`` frames: (arguments, shared) -> (results, overflow, fault, notes)."""
         if depth not in self.functions:
             machine = Machine(self.typed, self.size, depth, safe=not self.jit_compile)
             strategy = STRATEGIES[self.dispatch]
 
-            def run(arguments: list[Stored], shared: list[tf.Tensor]) -> tuple[list[Stored], tf.Tensor, tf.Tensor]:
+            def run(arguments: list[Stored], shared: list[tf.Tensor]) -> tuple:
                 state = strategy(machine, machine.initial(arguments), shared)
                 overflow = state.get("overflow", tf.zeros([self.size], tf.bool))
-                return machine.results(state), overflow, state.get("fault", tf.zeros([self.size], tf.int32))
+                fault = state.get("fault", tf.zeros([self.size], tf.int32))
+                return machine.results(state), overflow, fault, machine.notes(state)
 
             self.functions[depth] = tf.function(run, autograph=False, jit_compile=self.jit_compile)
         return self.functions[depth]
@@ -60,10 +61,10 @@ class ProgramCounter:
             if self.depth not in self.concrete:
                 function = self.function(self.depth)
                 self.concrete[self.depth] = function.get_concrete_function(list(arguments), list(shared))
-            results, overflow, fault = self.concrete[self.depth](list(arguments), list(shared))
-            if self.typed.checks:
-                raise_for_faults(fault.numpy(), self.typed.checks)
+            results, overflow, fault, notes = self.concrete[self.depth](list(arguments), list(shared))
             if not self.has_calls or not overflow.numpy().any():
+                if self.typed.checks:
+                    raise_for_faults(fault.numpy(), self.typed.checks, notes, shared, results)
                 return results
             if self.depth >= self.limit:
                 blocks = self.typed.program.blocks
@@ -84,13 +85,13 @@ class ProgramCounter:
                 "Inside a tf.function the stacks cannot grow, so their depth must be given.",
                 help="f.options(max_depth=...): the deepest nesting of calls that any member needs.",
             )
-        results, overflow, fault = self.function(self.max_depth or 0)(list(arguments), list(shared))
+        results, overflow, fault, _ = self.function(self.max_depth or 0)(list(arguments), list(shared))
         failed, checks = overflow | (fault > 0), []
         if self.has_calls:
             message = f"autobatch: calls nested deeper than max_depth={self.max_depth}"
             checks.append(tf.debugging.Assert(~tf.reduce_any(overflow), [message]))
         for k, check in enumerate(self.typed.checks):
-            message = f"autobatch: {check.message} at {check.location.file}:{check.location.line}"
+            message = f"autobatch: {check.failure} at {check.location.file}:{check.location.line}"
             checks.append(tf.debugging.Assert(~tf.reduce_any(tf.equal(fault, k + 1)), [message]))
         if not checks:
             return results

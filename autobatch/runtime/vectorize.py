@@ -38,30 +38,35 @@ def run_region(
       size: the batch size Z.
       checks: the program's checks.
 
-    Returns: the stored leaves of the ``wanted`` variables, and, if the region makes any of the checks, FAULT: for each
-      member 1 + the position in ``checks`` of the first that it failed, or 0.
+    Returns: the stored leaves of the ``wanted`` variables, and what the region has to say of the checks that it makes:
+      FAULT: for each member 1 + the position in ``checks`` of the first that it failed, or 0.
+      note(k): what the check at position k shows of a member that failed it.
+      printed(n, k): what the region's n-th print, the check at position k, shows.
     """
     wanted = [v for v in wanted if v in region.assigned]
-    if region.batched:
+    if region.kind == "batch":
         return _run_batched(region.ops[0], env, types, wanted, shared, size)
+    if region.kind == "write":
+        (op,) = region.ops
+        return {op.outputs[0]: [write_items(op, env, env[op.inputs[0]][0], tf.ones([size], tf.bool), drops=False)]}
     if all(op.function is ir.COPY for op in region.ops):
         return _copy(region.ops, env, types, wanted, shared, size)
 
-    faulty = makes_checks(region.ops, checks)
+    telling = makes_checks(region.ops, checks)
 
     def member(stored: Mapping[str, Stored]) -> dict[str, Stored]:
         values: dict[str, Any] = {v: value_from(types[v], stored.get(v, []), shared) for v in region.inputs}
         values[regions.CROSSED] = frozenset(region.inputs)
         with tf.name_scope("region"):
-            conditions = _execute_named(region.ops, values)
+            outcomes = _execute_named(region.ops, values)
         results = {v: stored_from(types[v], values[v]) for v in wanted}
-        if faulty:
-            results[FAULT] = [_first_failure(conditions, checks)]
+        if telling:
+            results |= _told(outcomes, checks)
         # vectorized_map mishandles results that are outer tensors themselves.
         return {v: [tf.identity(leaf) for leaf in leaves] for v, leaves in results.items()}
 
     stored_inputs = {v: env[v] for v in region.inputs if env.get(v)}
-    if not faulty and not any(dynamic(types[v]) for v in wanted):
+    if not telling and not any(dynamic(types[v]) for v in wanted):
         return {v: [] for v in wanted}
     if not stored_inputs:
         once = member({})
@@ -71,7 +76,7 @@ def run_region(
             result = tf.vectorized_map(member, stored_inputs, fallback_to_while_loop=False)
     except (ValueError, NotImplementedError, TypeError) as error:
         raise _vectorization_error(error, region) from error
-    return {v: list(result.get(v, [])) for v in (*wanted, *([FAULT] if faulty else []))}
+    return {v: [] for v in wanted} | {key: list(leaves) for key, leaves in result.items()}
 
 
 @contextmanager
@@ -86,7 +91,16 @@ def _quiet() -> Iterator[None]:
         logger.setLevel(level)
 
 
-FAULT = "(fault)"  # key of an environment for the members' failed checks; no variable has such a name
+# Keys of an environment for what a region says of its checks; no variable has such a name.
+FAULT = "(fault)"
+
+
+def note(k: int) -> str:
+    return f"(note {k})"
+
+
+def printed(n: int, k: int) -> str:
+    return f"(print {n} {k})"
 
 
 def makes_checks(ops: Sequence[Any], checks: Sequence[regions.Check]) -> bool:
@@ -94,11 +108,19 @@ def makes_checks(ops: Sequence[Any], checks: Sequence[regions.Check]) -> bool:
     return any(isinstance(op, ir.Assign) and op.location in places for op in ops)
 
 
-def _first_failure(conditions: Sequence[tuple[tf.Tensor, regions.Check]], checks: Sequence[regions.Check]) -> tf.Tensor:
-    code = tf.zeros([], tf.int32)
-    for passed, check in reversed(conditions):
-        code = tf.where(passed, code, 1 + checks.index(check))
-    return code
+def _told(outcomes: Sequence[regions.Outcome], checks: Sequence[regions.Check]) -> dict[str, Stored]:
+    """One member's checks: the first that failed, what is to be shown of it, and what is printed."""
+    code, told = tf.zeros([], tf.int32), {}
+    for n, outcome in reversed(list(enumerate(outcomes))):
+        k = checks.index(outcome.check)
+        if outcome.check.error is None:
+            told[printed(n, k)] = outcome.leaves
+            continue
+        code = tf.where(outcome.passed, code, 1 + k)
+        if outcome.leaves:
+            later = told.get(note(k), outcome.leaves)
+            told[note(k)] = [tf.where(outcome.passed, b, a) for a, b in zip(outcome.leaves, later, strict=True)]
+    return told | {FAULT: [code]}
 
 
 def _copy(
@@ -116,13 +138,13 @@ def _copy(
     return {v: copies[v] for v in wanted}
 
 
-def _execute_named(ops: Sequence[ir.Assign], values: dict[str, Any]) -> list[tuple[Any, regions.Check]]:
+def _execute_named(ops: Sequence[ir.Assign], values: dict[str, Any]) -> list[regions.Outcome]:
     """Runs the primitives, each in a name scope from which an error can be traced back to it."""
-    conditions = []
+    outcomes = []
     for k, op in enumerate(ops):
         with tf.name_scope(f"primitive_{k}") if len(ops) > 1 else nullcontext():
-            conditions += regions.execute((op,), values)
-    return conditions
+            outcomes += regions.execute((op,), values)
+    return outcomes
 
 
 def _run_batched(
@@ -151,6 +173,27 @@ def _check_batched_shape(leaf: tf.Tensor, type_: Tensor | Weak, size: int, op: i
             f"A batched primitive returned shape {list(leaf.shape)}; {[size, *type_.shape]} was expected.",
             [(op.location, "")],
         )
+
+
+def write_items(op: ir.Assign, env: Mapping[str, Stored], old: tf.Tensor, active: tf.Tensor, drops: bool) -> tf.Tensor:
+    """Writes some items of the active members (see ``operators.place``).
+
+    Args:
+      op: the write; its inputs are the variable, where and what.
+      env: the stored leaves of where [Z, ..., k] and what [Z, ..., ...].
+      old: the variable's leaf, [Z, ...].
+      active: [Z] bool.
+      drops: whether a scatter drops what is out of range, as XLA's does; otherwise it fails.
+    """
+    (where,), (what,) = env[op.inputs[1]], env[op.inputs[2]]
+    size = old.shape[0]
+    shape = [size] + [1] * (where.shape.rank - 1)
+    lanes = tf.reshape(tf.where(active, tf.range(size), size) if drops else tf.range(size), shape)
+    indices = tf.concat([tf.broadcast_to(lanes, [*where.shape[:-1], 1]), where], axis=-1)
+    if not drops:
+        chosen = tf.reshape(active, [-1] + [1] * (what.shape.rank - 1))
+        what = tf.where(chosen, what, tf.gather_nd(old, indices))
+    return tf.tensor_scatter_nd_update(old, indices, what)
 
 
 def _repeat(leaf: tf.Tensor, size: int) -> tf.Tensor:

@@ -1,0 +1,87 @@
+"""Structures that ``tf.nest`` takes apart: the user's dataclasses, and the rows of a ragged argument."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import tensorflow as tf
+
+from autobatch import errors
+
+T = TypeVar("T", bound=type)
+
+
+def struct(cls: T) -> T:
+    """Makes a dataclass a structure of tensors, as tuples and dicts are: it may be a variable, an argument, a result.
+
+        @ab.struct
+        @dataclass(frozen=True)
+        class Particle:
+            position: tf.Tensor
+            velocity: tf.Tensor
+
+    ``tf.nest`` and ``tf.function`` then take it apart too.  ``__init__`` and ``__post_init__`` do not run when it is put
+    together again.
+
+    Raises TypeError if the class is not a dataclass.
+    """
+    if not dataclasses.is_dataclass(cls):
+        raise TypeError(f"ab.struct is for dataclasses; put it above @dataclass on {cls.__name__}")
+    names = [field.name for field in dataclasses.fields(cls)]
+
+    def flatten(self: Any) -> tuple[tuple, tuple]:
+        return (), tuple(getattr(self, name) for name in names)
+
+    def unflatten(kind: type, metadata: tuple, components: tuple) -> Any:
+        made = object.__new__(kind)
+        for name, component in zip(names, components, strict=True):
+            object.__setattr__(made, name, component)
+        return made
+
+    cls.__tf_flatten__ = flatten  # type: ignore[attr-defined]
+    cls.__tf_unflatten__ = classmethod(unflatten)  # type: ignore[attr-defined]
+    return cls
+
+
+@struct
+@dataclasses.dataclass(frozen=True)
+class Rows:
+    """One member of a ``tf.RaggedTensor``: rows of one shape, as many as the member has.
+
+    Attributes:
+      padded: [most rows, ...]; what comes after the member's own rows means nothing.
+      length: a Python int that differs between members.
+    """
+
+    padded: Any
+    length: Any
+
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise errors.TypeMismatchError(
+            "A ragged argument, whose number of rows differs between members, cannot be used as one tensor.",
+            help="loop over its rows (for row in x), index it (x[i]), take its len(x); or pass a padded tensor.",
+        )
+
+    __iter__ = __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __neg__ = _refuse
+
+
+tf.register_tensor_conversion_function(Rows, Rows._refuse)
+
+
+def map_rows(change: Callable[[Rows], Any], value: Any) -> Any:
+    """The structure with each Rows in it changed."""
+    match value:
+        case Rows():
+            return change(value)
+        case dict():
+            return {key: map_rows(change, part) for key, part in value.items()}
+        case list() | tuple():
+            parts = [map_rows(change, part) for part in value]
+            return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)  # type: ignore[arg-type]
+        case _ if tf.nest.is_nested(value) and hasattr(value, "__tf_flatten__"):
+            metadata, components = value.__tf_flatten__()
+            return type(value).__tf_unflatten__(metadata, tuple(map_rows(change, part) for part in components))
+        case _:
+            return value
