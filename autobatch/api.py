@@ -17,6 +17,7 @@ from autobatch.arguments import Arguments, Axes
 from autobatch.frontend.core import Callee
 from autobatch.frontend.lower import Frontend, lower, static_key
 from autobatch.frontend.source import check_function, signature
+from autobatch.frontend.watch import watch
 from autobatch.inference import TypedProgram, infer
 from autobatch.operators import Unlike
 from autobatch.passes.block_order import costly_last
@@ -198,9 +199,10 @@ class Autobatched:
             tuple((name, static_key(value)) for name, value in taken.static.items()),
             tuple(Exact(type_) for type_ in taken.types),
         )
-        if key not in self._programs:
-            self._programs[key] = _Program(self, taken)
-        return self._programs[key]
+        program = self._programs.get(key)
+        if program is None or not program.is_up_to_date():
+            program = self._programs[key] = _Program(self, taken)
+        return program
 
     def _loop(self, args: Sequence[Any], kwargs: dict[str, Any], taken: Arguments) -> Any:
         """The batch as a Python loop over its members."""
@@ -281,6 +283,11 @@ class _Program:
         self.frontend, typed = _typed(callee, taken)
         self.typed = write_in_place(typed)
         self.executables: dict[tuple, ProgramCounter | LocalStatic] = {}
+        self.watched = watch(core.source for core in self.frontend.cores.values())
+
+    def is_up_to_date(self) -> bool:
+        """Whether the globals, closures and objects that the program read are as they were."""
+        return all(watched.is_unchanged() for watched in self.watched)
 
     @functools.cached_property
     def stack(self) -> TypedStackProgram:

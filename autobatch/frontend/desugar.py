@@ -70,6 +70,7 @@ class _Desugarer(Nested):
             self.out.append(assign(node.targets[0].id, self.expression(node.value), node))
             self.merge_last()
             return
+        node = self.without_aliases(node)
         value = self.expression(node.value)
         if len(node.targets) > 1:
             value = self.named(value, "value")

@@ -97,6 +97,10 @@ def _source(target: Target) -> Source:
 
 def static_key(value: Any) -> Any:
     """Equal for static values that mean the same."""
+    if isinstance(value, list | tuple):
+        return (type(value), *map(static_key, value))
+    if isinstance(value, dict):
+        return (dict, *((key, static_key(part)) for key, part in value.items()))
     try:
         hash(value)
     except TypeError:

@@ -183,6 +183,24 @@ class Nested(Loops):
             return False
         return not isinstance(value, bool | int | float | complex | str | None) and self.is_named_once(node)
 
+    def without_aliases(self, node: gast.Assign) -> gast.Assign:
+        """``f, y = tf.sin, x`` as ``y, = x,``, and ``f`` as the local name that it is."""
+        (target, *others), value = node.targets, node.value
+        if others or not isinstance(target, gast.Tuple) or not isinstance(value, gast.Tuple):
+            return node
+        if len(target.elts) != len(value.elts) or not all(isinstance(e, gast.Name) for e in target.elts):
+            return node
+        pairs = [gast.Assign(targets=[t], value=v, type_comment=None) for t, v in zip(target.elts, value.elts)]
+        left = [pair for pair in pairs if not self.is_alias(pair)]
+        for pair in pairs:
+            if pair not in left:
+                self.alias(pair)
+        if len(left) == len(pairs):
+            return node
+        targets = gast.copy_location(gast.Tuple(elts=[pair.targets[0] for pair in left], ctx=gast.Store()), target)
+        values = gast.copy_location(gast.Tuple(elts=[pair.value for pair in left], ctx=gast.Load()), value)
+        return gast.copy_location(gast.Assign(targets=[targets], value=values, type_comment=None), node)
+
     def alias(self, node: gast.Assign) -> None:
         self.name_static(node.targets[0].id, self.static_value(node.value))
 

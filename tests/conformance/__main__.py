@@ -1,0 +1,3 @@
+from tests.conformance import table
+
+print(table())

@@ -1,0 +1,119 @@
+"""Control flow."""
+
+import tensorflow as tf
+
+from tests.conformance import N, V, X, feature
+
+
+@feature("`if` / `elif` / `else`", X)
+def branches(x):
+    if x > 2:
+        y = x * 2
+    elif x > 0:
+        y = x
+    else:
+        y = -x
+    return y
+
+
+@feature("`while`, `break`, `continue`", N)
+def loops(n):
+    total = 0
+    while True:
+        n += 1
+        if n % 2 == 0:
+            continue
+        total += n
+        if n > 6:
+            break
+    return total
+
+
+@feature("`while` ... `else`", N)
+def while_else(n):
+    while n > 0:
+        n -= 2
+        if n == 1:
+            break
+    else:
+        n = n + 100
+    return n
+
+
+@feature("`for` ... `else`, also with a `break` of the loop around it", N)
+def for_else(n):
+    total = 0
+    for i in range(4):
+        for j in range(n):
+            if j + i == 3:
+                break
+            total += 1
+        else:
+            if i > 1:
+                break
+            total += 10
+    return total
+
+
+@feature("`for i in range(n)`, bounds and step of each member's own, also negative", N, N + 5)
+def ranges(a, b):
+    total, i = 0, -1
+    for i in range(b, a, -2):
+        total += i
+    for k in range(a, b, a + 1):
+        total = total * 2 + k
+    return total, i
+
+
+@feature("`for row in x` over a tensor's leading axis", V)
+def rows(x):
+    largest = x[0]
+    for value in x:
+        if value > largest:
+            largest = value
+    return largest
+
+
+@feature("`for a, b in [...]`, `zip`, `enumerate` over things of one type", X, note="stays a loop")
+def sequences(x):
+    total = 0.0
+    for scale, shift in zip([x, x + 1.0], (1.0, 2.0)):
+        if shift > 1.0:
+            total += scale * shift
+    for i, value in enumerate([x, 2.0 * x]):
+        total += tf.cast(i, tf.float32) * value
+    return total
+
+
+@feature("early `return`, anywhere", N)
+def early_return(n):
+    for i in range(10):
+        while i > n:
+            return i * 10
+    return -1
+
+
+@feature("`assert`, with an f-string", X, note="`MemberAssertionError` names the members; `.results` has the others'")
+def asserts(x):
+    while x < 3:
+        assert x > -100, f"{x:.2f} is low"
+        x = x * x + 0.5
+    return x
+
+
+@feature("`pass`, docstrings, annotations", X)
+def quiet(x: tf.Tensor) -> tf.Tensor:
+    """Has a docstring."""
+    y: tf.Tensor = x
+    z: float
+    if x > 0:
+        pass
+    return y
+
+
+@feature("endless loops that `return` ends", N)
+def endless(n):
+    while True:
+        if n > 4:
+            return n
+        n = n + 3

@@ -1,0 +1,170 @@
+"""What is refused, with what to write instead."""
+
+import dataclasses
+
+import tensorflow as tf
+
+import autobatch as ab
+from autobatch.errors import (
+    TypeMismatchError,
+    UndefinedVariableError,
+    UnsupportedSyntaxError,
+    VectorizationError,
+)
+from tests.conformance import N, V, X, refused
+
+COUNT = tf.Variable(0.0)
+
+
+@refused("`with`", UnsupportedSyntaxError, "a helper function that has it")
+def with_(x):
+    with tf.name_scope("here"):  # here
+        return x
+
+
+@refused("`try`, `raise`", UnsupportedSyntaxError, "`if`, and a value that marks the failure; `assert`")
+def try_(x):
+    try:  # here
+        return x
+    except ValueError:
+        return -x
+
+
+@refused("`yield`, `await`", UnsupportedSyntaxError, "a tensor that is filled")
+def yield_(x):
+    yield x  # here
+
+
+@refused("`global`, `nonlocal`", UnsupportedSyntaxError, "return the value")
+def global_(x):
+    global COUNT  # here
+    COUNT = x
+    return x
+
+
+@refused("`del`", UnsupportedSyntaxError, "nothing: what is not read costs nothing")
+def del_(x):
+    del x  # here
+
+
+@refused("`match`", UnsupportedSyntaxError, "`if` and `elif`")
+def match_(n):
+    match n:  # here
+        case 1:
+            return 2
+        case _:
+            return 3
+
+
+@refused("`import`, `class` in a function", UnsupportedSyntaxError, "do it outside")
+def import_(x):
+    import math  # here
+
+    return x + math.pi
+
+
+@refused("`*args`, `**kwargs` parameters", UnsupportedSyntaxError, "a tuple or a dict as one parameter")
+def starred(*xs):  # here
+    return xs[0]
+
+
+@refused("assignment to an attribute", UnsupportedSyntaxError, "`dataclasses.replace`, `_replace`")
+def attribute(x):
+    x.value = 3  # here
+    return x
+
+
+@refused("a helper that branches on a tensor", UnsupportedSyntaxError, "decorate the helper")
+def branching_helper(x):
+    return _sign(x)
+
+
+def _sign(x):
+    return 1.0 if x > 0 else -1.0  # here
+
+
+@refused("TensorFlow's control flow and random numbers", VectorizationError, "plain Python; `ab.random`")
+def tf_random(x):
+    return x + tf.random.normal([])  # here
+
+
+@refused("a change of a `tf.Variable`", UnsupportedSyntaxError, "return the new value")
+def variable(x):
+    COUNT.assign(x)  # here
+    return x
+
+
+@refused("different dtypes or shapes on two paths", TypeMismatchError, "`tf.cast`; pad")
+def two_types(x):
+    if x > 0:
+        return x
+    return tf.cast(x, tf.int32)  # here
+
+
+@refused("a variable that some path leaves unset", UndefinedVariableError, "a value before the branch")
+def unset(x):
+    if x > 0:
+        y = x
+    return y  # here
+
+
+@refused("a slice whose bounds differ between members", TypeMismatchError, "`tf.gather(x, start + tf.range(n))`", V, N)
+def member_slice(v, n):
+    return v[n:]  # here
+
+
+@refused("a list changed in place across a branch", UnsupportedSyntaxError, "`[*parts, y]`; a tensor")
+def appended(x):
+    parts = [x]
+    if x > 0:
+        parts.append(x)  # here
+    return parts[0]
+
+
+@refused("an object that must outlive its block", TypeMismatchError, "make it again; `@ab.struct` for a dataclass")
+def outlives(x):
+    box = Box(x)
+    if x > 0:
+        x = tf.exp(x)
+    return box.value + x  # here
+
+
+@dataclasses.dataclass
+class Box:
+    value: tf.Tensor
+
+
+@refused(
+    "`print` in a compiled program", UnsupportedSyntaxError, '`f.options(backend="local_static", jit_compile=False)`'
+)
+def print_(x):
+    print(x)  # here
+    return x
+
+
+@refused(
+    "a comprehension whose length differs between members", UnsupportedSyntaxError, "a choice of values, or a loop"
+)
+def filtered(x):
+    return [y for y in (x, 2.0 * x) if y > 0 and y < 5]  # here
+
+
+@refused("a recursion that never ends for want of a base case", TypeMismatchError, "a path that returns")
+def endless(x):  # here
+    return endless_batched(x)
+
+
+@refused(
+    "a recursion over static arguments without end",
+    UnsupportedSyntaxError,
+    "a condition on static values",
+    X,
+    0,
+    static_argnames="n",
+)
+def climbs(x, n):  # here
+    return climbs_batched(x, n + 1) if x > 0 else x
+
+
+endless_batched = ab.autobatch(endless)
+climbs_batched = ab.autobatch(climbs, static_argnames="n")

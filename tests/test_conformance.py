@@ -1,0 +1,47 @@
+"""Every feature of the language works on every backend, or is refused with the error and the line that the table says."""
+
+import inspect
+from pathlib import Path
+
+import pytest
+
+import autobatch as ab
+from autobatch.errors import AutobatchError
+from tests.backends import BACKENDS, assert_same
+from tests.conformance import FEATURES, refused, table
+from tests.test_golden import check
+
+WORKING = [name for name, feature in FEATURES.items() if feature.error is None]
+REFUSED = [name for name, feature in FEATURES.items() if feature.error is not None]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("name", WORKING)
+def test_feature(name, backend):
+    feature = FEATURES[name]
+    function = _autobatched(feature.function)
+    expected = function.options(backend="unbatched")(*feature.args)
+    assert_same(function.options(**BACKENDS[backend])(*feature.args), expected)
+
+
+def _autobatched(function):
+    while not isinstance(function, ab.Autobatched):
+        function = function.__wrapped__
+    return function
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refusal(name):
+    feature = FEATURES[name]
+    with pytest.raises(AutobatchError) as caught:
+        feature.function(*feature.args)
+    assert type(caught.value) is feature.error, caught.value
+    file = inspect.getsourcefile(refused) and inspect.getsourcefile(feature.function.__wrapped__)
+    lines = Path(file).read_text().splitlines()
+    shown = [place.line for place, _ in caught.value.places]
+    assert any("# here" in lines[line - 1] for line in shown), caught.value
+    assert caught.value.help
+
+
+def test_the_documentation_has_this_table():
+    check("../../docs/features.md", table().rstrip())
