@@ -2,7 +2,7 @@
 
 from autobatch import errors, random
 from autobatch.api import Autobatched, Compiled, Lowered, autobatch, primitive
-from autobatch.operators import unroll
+from autobatch.indexing import unroll
 from autobatch.structs import struct
 
 __all__ = ["Autobatched", "Compiled", "Lowered", "autobatch", "errors", "primitive", "random", "struct", "unroll"]

@@ -7,62 +7,30 @@ import dataclasses
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import tensorflow as tf
 
 from autobatch import arguments, context, dot, errors, ir
-from autobatch.arguments import Arguments, Axes
+from autobatch.arguments import Arguments
 from autobatch.frontend.core import Callee
 from autobatch.frontend.lower import Frontend, lower, static_key
 from autobatch.frontend.source import check_function, signature
 from autobatch.frontend.watch import watch
+from autobatch.indexing import UnlikeItemsError
 from autobatch.inference import TypedProgram, infer
-from autobatch.operators import Unlike
+from autobatch.options import Axes, Backend, Options, as_names
 from autobatch.passes.block_order import costly_last
 from autobatch.passes.item_writes import write_in_place
 from autobatch.passes.simplify import simplify
 from autobatch.passes.stack_lowering import TypedStackProgram, lower_to_stack
 from autobatch.passes.webs import split_webs
-from autobatch.runtime import dispatch as dispatching
 from autobatch.runtime import unbatched
 from autobatch.runtime.local_static import LocalStatic
 from autobatch.runtime.program_counter import ProgramCounter
 from autobatch.types import Exact, coerce, describe
 
-Backend = Literal["program_counter", "local_static", "unbatched"]
 Stage = Literal["source", "ir", "types", "stack", "stablehlo"]
-
-
-@dataclass(frozen=True)
-class Options:
-    """How an autobatched function takes its arguments and runs; see ``autobatch``."""
-
-    in_axes: Axes = 0
-    static_argnames: tuple[str, ...] = ()
-    backend: Backend = "program_counter"
-    jit_compile: bool = True
-    dispatch: Literal["auto", "guarded", "switch_case"] = "auto"
-    max_depth: int | None = None
-
-    def __post_init__(self) -> None:
-        if isinstance(self.static_argnames, str):
-            object.__setattr__(self, "static_argnames", (self.static_argnames,))
-        if isinstance(self.in_axes, list):
-            object.__setattr__(self, "in_axes", tuple(self.in_axes))
-        axes = self.in_axes if isinstance(self.in_axes, tuple) else (self.in_axes,)
-        if not all(axis is None or isinstance(axis, int) for axis in axes):
-            raise ValueError(f"in_axes must be an int, None, or a tuple of them, not {self.in_axes!r}")
-        _check_choice("backend", self.backend, ("program_counter", "local_static", "unbatched"))
-        _check_choice("dispatch", self.dispatch, tuple(dispatching.STRATEGIES))
-        if self.max_depth is not None and self.max_depth < 0:
-            raise ValueError(f"max_depth must be None or at least 0, not {self.max_depth}")
-
-
-def _check_choice(name: str, value: str, choices: Sequence[str]) -> None:
-    if value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}")
 
 
 def autobatch(
@@ -74,6 +42,7 @@ def autobatch(
     jit_compile: bool = True,
     dispatch: Literal["auto", "guarded", "switch_case"] = "auto",
     max_depth: int | None = None,
+    max_steps: int | None = None,
 ) -> Any:
     """Makes a function of one example run on a whole batch, each member with its own control flow.
 
@@ -93,22 +62,19 @@ def autobatch(
         "switch_case" (the paper's figure 5), or "auto" (now always guarded).
       max_depth: how deep calls may nest; None lets the stacks grow, and the program start again, up to 100,000.
         Inside a ``tf.function`` stacks cannot grow, and a recursive function needs it.
+      max_steps: how many blocks may run in all; None for no limit.  Says which members are in a loop without end.
 
     Returns: an ``Autobatched``.
 
     Raises (when called): a subclass of ``errors.AutobatchError`` that shows the line of the source concerned.
     """
-    options = Options(in_axes, _names(static_argnames), backend, jit_compile, dispatch, max_depth)
+    options = Options(in_axes, as_names(static_argnames), backend, jit_compile, dispatch, max_depth, max_steps)
     if fn is None:
         return lambda function: Autobatched(function, options)
     return Autobatched(fn, options)
 
 
 autobatch.__autobatch_decorator__ = True  # type: ignore[attr-defined] # the frontend knows it by this
-
-
-def _names(names: str | Sequence[str]) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)
 
 
 class Autobatched:
@@ -172,7 +138,7 @@ class Autobatched:
             known = ", ".join(field.name for field in dataclasses.fields(Options))
             raise TypeError(f"there is no option {', '.join(sorted(unknown))}; the options are {known}")
         if "static_argnames" in changes:
-            changes["static_argnames"] = _names(changes["static_argnames"])
+            changes["static_argnames"] = as_names(changes["static_argnames"])
         other = copy.copy(self)
         other._options = dataclasses.replace(self._options, **changes)
         if other._options.static_argnames != self._options.static_argnames:
@@ -270,7 +236,7 @@ def _typed(callee: Callee, taken: Arguments) -> tuple[Frontend, TypedProgram]:
         functions = (simplify(split_webs(function)) for function in frontend.program.functions)
         try:
             return frontend, infer(ir.Program(tuple(functions)), taken.types, taken.shared_types)
-        except Unlike as loop:
+        except UnlikeItemsError as loop:
             unrolled[frontend.place(loop)] = loop.count
 
 
@@ -300,14 +266,13 @@ class _Program:
 
     def executable(self, size: int, options: Options) -> ProgramCounter | LocalStatic:
         self._check_prints(options)
-        key = (size, options.backend, options.dispatch, options.jit_compile, options.max_depth)
-        if key not in self.executables:
+        if (size, options) not in self.executables:
             if options.backend == "local_static":
-                made = LocalStatic(self.typed, size, options.jit_compile, options.max_depth)
+                made = LocalStatic(self.typed, size, options)
             else:
-                made = ProgramCounter(self.stack, size, options.dispatch, options.jit_compile, options.max_depth)
-            self.executables[key] = made
-        return self.executables[key]
+                made = ProgramCounter(self.stack, size, options)
+            self.executables[size, options] = made
+        return self.executables[size, options]
 
     def _check_prints(self, options: Options) -> None:
         prints = [check for check in self.typed.checks if check.error is None]

@@ -13,11 +13,10 @@ import tensorflow as tf
 
 from autobatch import errors
 from autobatch.frontend.source import signature
+from autobatch.options import Axes
 from autobatch.structs import Rows, map_rows
 from autobatch.types import Opaque, Shared, Static, Tensor, Type, Weak, leaves, static_shape, type_of, value_from
 from autobatch.values import DEFAULT_DTYPES, WIDE_DTYPES, WeakScalar
-
-Axes = int | None | Sequence[int | None]
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,8 @@ class Place(Protocol):
     def column(self) -> int: ...
     @property
     def source(self) -> str: ...
+    @property
+    def width(self) -> int: ...
 
 
 class AutobatchError(Exception):
@@ -41,11 +43,11 @@ class AutobatchError(Exception):
 
 
 def show(place: Place, remark: str = "") -> str:
-    """The place as ``file:line`` and its source line with a caret under the column."""
+    """The place as ``file:line`` and its source line with carets under what is meant."""
     gutter = f"{place.line} | "
     source = place.source.expandtabs(4)
-    column = len(place.source[: place.column].expandtabs(4))
-    caret = f"{'':{len(gutter) - 2}}| {'':{column}}^ {remark}".rstrip()
+    column, end = (len(place.source[:at].expandtabs(4)) for at in (place.column, place.column + place.width))
+    caret = f"{'':{len(gutter) - 2}}| {'':{column}}{'^' * max(end - column, 1)} {remark}".rstrip()
     return f"{place.file}:{place.line}\n  {gutter}{source}\n  {caret}"
 
 
@@ -100,6 +102,10 @@ class MemberAssertionError(MemberError, AssertionError):
 
 class StackOverflowError(MemberError):
     """Some members' calls nest deeper than ``max_depth``."""
+
+
+class StepLimitError(MemberError):
+    """Some members have not finished after ``max_steps`` blocks."""
 
 
 class ExecutionError(AutobatchError):

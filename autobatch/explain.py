@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import linecache
 import re
 import types
@@ -18,6 +19,7 @@ def raise_at(location: ir.Location, error: Exception) -> NoReturn:
 
     An error of the user's own keeps its type and gains a note with the line; one from inside TensorFlow becomes ours.
     """
+    location = _refined(error, location)
     shown = _explained(error, location)
     if shown is not error:
         raise shown from error
@@ -30,7 +32,7 @@ def raise_at(location: ir.Location, error: Exception) -> NoReturn:
 
 def _explained(error: Exception, location: ir.Location) -> Exception:
     helper = _helper(error)
-    places = [(location, "")] if helper is None else [(_place(*helper), "here"), (location, "called here")]
+    places = [(location, "")] if helper is None else [(_place(helper), ""), (location, "called here")]
     if isinstance(error, errors.AutobatchError):
         return error if error.places else type(error)(error.message, places, error.help)
     text = _first_line(error)
@@ -42,24 +44,33 @@ def _explained(error: Exception, location: ir.Location) -> Exception:
     if isinstance(error, TypeError) and file == location.file:
         return errors.TypeMismatchError(f"Python refuses this line: {text}.", places, _help(text))
     if isinstance(error, AttributeError | NotImplementedError | TypeError) and "ymbolic" in str(error):
-        return errors.TypeMismatchError(f"A per-member value cannot do this: {text}.", places, _help(text))
+        what = "Python and NumPy cannot compute with a per-member value"
+        return errors.TypeMismatchError(
+            f"{what}." if "numpy array" in text else f"{what}: {text}.", places, _help(text)
+        )
     if module.split(".")[0] == "autobatch":
         return errors.TypeMismatchError(f"This line does not work: {text}.", places)
+    mixed = re.search(r"of '(\w+)' Op has type (\w+) that does not match type (\w+)", text)
+    if mixed:
+        operation, second, first = mixed.groups()
+        return errors.TypeMismatchError(
+            f"TensorFlow does not mix dtypes; here {first} and {second} meet in {operation}.", places, "use tf.cast."
+        )
     if module.split(".")[0] in _LIBRARIES:
         return errors.TypeMismatchError(f"TensorFlow refuses this line: {text}.", places, _help(str(error)))
     return error
 
 
-def _not_converted(helper: tuple[types.CodeType, int] | None, places: list) -> Exception:
+def _not_converted(helper: types.TracebackType | None, places: list) -> Exception:
     """Code that runs while tracing, and branches on a symbolic tensor."""
     if helper is None:
         return errors.UnsupportedSyntaxError(
             "This asks Python for the truth or the items of a per-member value.",
             places,
-            "use `if`, `and`, `or`, `for` or `in` as statements or operators of the autobatched function, or a TensorFlow "
-            "function (tf.where, tf.sort).",
+            "use `if`, `and`, `or`, `for` or `in` as statements or operators of the autobatched function, or a "
+            "TensorFlow function (tf.where, tf.sort).",
         )
-    name = helper[0].co_name
+    name = helper.tb_frame.f_code.co_name
     if name == "<lambda>":
         what, instead = "A lambda", "make it a `def` decorated with @ab.autobatch."
     else:
@@ -72,31 +83,37 @@ def _not_converted(helper: tuple[types.CodeType, int] | None, places: list) -> E
 def _help(text: str) -> str:
     if "ymbolic" in text:
         return "Python's and NumPy's functions need numbers; use TensorFlow's (tf.sin for math.sin or np.sin)."
-    if "does not match type" in text or "expected to be a" in text:
+    if "expected to be a" in text:
         return "TensorFlow does not mix dtypes: use tf.cast."
     if "slice scalar" in text:
         return "for one member this is a scalar: the batch axis is not there."
     return ""
 
 
-def _frames(error: Exception) -> Iterator[tuple[types.FrameType, int]]:
-    """The frames that the error went through, outermost first, with their lines."""
+def _frames(error: Exception) -> Iterator[types.TracebackType]:
+    """What the error went through, outermost first."""
     traceback = error.__traceback__
     while traceback is not None:
-        yield traceback.tb_frame, traceback.tb_lineno
+        yield traceback
         traceback = traceback.tb_next
 
 
-def _helper(error: Exception) -> tuple[types.CodeType, int] | None:
-    """The innermost user function below the autobatched one that the error came from, and its line."""
-    found = None
-    primitive = False
-    for frame, line in _frames(error):
-        if frame.f_code.co_name.startswith("ab__"):
-            primitive, found = True, None
-        elif primitive and _module(frame).split(".")[0] not in _LIBRARIES and not _is_inline(frame.f_code):
-            found = frame.f_code, line
+def _helper(error: Exception) -> types.TracebackType | None:
+    """The innermost user function below the autobatched one that the error came from."""
+    found, inside = None, False
+    for at in _frames(error):
+        if at.tb_frame.f_code.co_name.startswith("ab__"):
+            inside, found = True, None
+        elif inside and _module(at).split(".")[0] not in _LIBRARIES and not _is_inline(at.tb_frame.f_code):
+            found = at
     return found
+
+
+def _refined(error: Exception, location: ir.Location) -> ir.Location:
+    """The part of the statement that the error came from, where Python tells it (3.11)."""
+    inside = [at for at in _frames(error) if at.tb_frame.f_code.co_name.startswith("ab__")]
+    place = _place(inside[-1]) if inside else location
+    return place if (place.file, place.line) == (location.file, location.line) else location
 
 
 def _is_inline(code: types.CodeType) -> bool:
@@ -104,19 +121,25 @@ def _is_inline(code: types.CodeType) -> bool:
     return code.co_name in ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 
 
-def _place(code: types.CodeType, line: int) -> ir.Location:
-    text = linecache.getline(code.co_filename, line).rstrip("\r\n")
-    return ir.Location(code.co_filename, line, len(text) - len(text.lstrip()), text)
+def _place(at: types.TracebackType) -> ir.Location:
+    code, line = at.tb_frame.f_code, at.tb_lineno
+    if hasattr(code, "co_positions"):
+        positions = next(itertools.islice(code.co_positions(), at.tb_lasti // 2, None), (None,) * 4)
+        first, last, column, end = positions
+        if first == line and column is not None:
+            return ir.location(code.co_filename, line, column, end if first == last else None)
+    text = linecache.getline(code.co_filename, line)
+    return ir.location(code.co_filename, line, len(text) - len(text.lstrip()))
 
 
-def _module(frame: types.FrameType) -> str:
-    return frame.f_globals.get("__name__", "")
+def _module(at: types.TracebackType) -> str:
+    return at.tb_frame.f_globals.get("__name__", "")
 
 
 def _origin(error: Exception) -> tuple[str, str]:
     """The file and the module of the code that raised the error."""
     frames = list(_frames(error))
-    return (frames[-1][0].f_code.co_filename, _module(frames[-1][0])) if frames else ("", "")
+    return (frames[-1].tb_frame.f_code.co_filename, _module(frames[-1])) if frames else ("", "")
 
 
 def _first_line(error: Exception) -> str:

@@ -16,7 +16,7 @@ import tensorflow as tf
 
 from autobatch import errors, ir, regions
 from autobatch.explain import raise_at
-from autobatch.operators import Unlike
+from autobatch.indexing import UnlikeItemsError
 from autobatch.passes.flow import reachable, reaching
 from autobatch.passes.simplify import decide_branches, simplify
 from autobatch.structs import map_rows
@@ -67,7 +67,7 @@ def infer(program: ir.Program, arguments: Sequence[Type], shared: Sequence[Tenso
     Raises:
       TypeMismatchError: two assignments of a variable have no common type.
       UndefinedVariableError: some path to a read leaves the variable unset.
-      Unlike: a loop must be unrolled.
+      UnlikeItemsError: a loop must be unrolled.
     """
     inference = _Inference(program, shared)
     entry = program.entry
@@ -135,6 +135,8 @@ class _Inference:
                 "give it a value of one type on every path: a search starts from a number such as -inf, not from None; "
                 "a function that ends without `return` returns None."
             )
+        elif (shape := _shape_to_start_from(self.types[variable], type_)) is not None:
+            help = f"start from a tensor of that shape: tf.zeros({shape}), tf.fill({shape}, value)."
         elif (
             isinstance(type_, Tensor | Static | Weak)
             and "Python" not in here + there
@@ -233,8 +235,8 @@ class _Inference:
         inputs = {v: self.types[name, v] for v in region.inputs}
         try:
             found, self.checks[at] = self.traced(name, region, inputs)
-        except Unlike as loop:
-            raise Unlike(loop.count, name, loop.variable) from None
+        except UnlikeItemsError as loop:
+            raise UnlikeItemsError(loop.count, name, loop.variable) from None
         except Exception as error:
             # It may be due to a type that is not final (a literal that will join with a tensor).
             self.failures[name, i] = error
@@ -292,6 +294,14 @@ class _Inference:
         raise errors.TypeMismatchError(
             f"`{entry}` returns a ragged argument.", [(self.origin[entry, variable], "")], "return a tensor."
         )
+
+
+def _shape_to_start_from(old: Type, new: Type) -> list[int] | None:
+    """The shape, if one is a number and the other a tensor with axes."""
+    for number, tensor in ((old, new), (new, old)):
+        if isinstance(number, Weak | Static) and isinstance(tensor, Tensor) and tensor.shape:
+            return list(tensor.shape)
+    return None
 
 
 def _type_of_variable(value: Any, variable: str, region: regions.Region) -> Type:

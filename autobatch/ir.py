@@ -14,6 +14,7 @@ text form that ``Lowered.as_text`` shows and that the golden tests compare.
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,6 +28,15 @@ class Location:
     line: int
     column: int
     source: str  # the text of that line
+    width: int = 1  # how many columns are meant
+
+
+def location(file: str, line: int, column: int, end: int | None = None) -> Location:
+    """A place in a file that can be read; columns count UTF-8 bytes, as Python's compiler does."""
+    text = linecache.getline(file, line).rstrip("\r\n")
+    first = len(text.encode()[:column].decode(errors="ignore"))
+    last = first + 1 if end is None else len(text.encode()[:end].decode(errors="ignore"))
+    return Location(file, line, first, text, max(last - first, 1))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from autobatch import context, errors, ir
 from autobatch.explain import raise_at
-from autobatch.operators import Unlike
+from autobatch.indexing import UnlikeItemsError
 from autobatch.types import Exact, Static, dynamic, opaque, plain, stored_from, type_of, value_from
 
 
@@ -108,8 +108,8 @@ def execute(ops: Sequence[ir.Assign], env: dict[str, Any], graph: tf.Graph | Non
         try:
             with context.entered(context.Mode.TRACING), context.collected_remarks() as remarks:
                 outputs = op.function.call(*inputs)
-        except Unlike as loop:
-            raise Unlike(loop.count, variable=op.outputs[0]) from None
+        except UnlikeItemsError as loop:
+            raise UnlikeItemsError(loop.count, variable=op.outputs[0]) from None
         except Exception as error:
             raise_at(op.location, error)
         outcomes += [_outcome(remark, op.location) for remark in remarks]

@@ -10,11 +10,11 @@ import tensorflow as tf
 
 from autobatch import errors
 
-T = TypeVar("T", bound=type)
+T = TypeVar("T")
 
 
 def struct(cls: T) -> T:
-    """Makes a dataclass a structure of tensors, as tuples and dicts are: it may be a variable, an argument, a result.
+    """Makes a dataclass a structure of tensors, as tuples and dicts are: for variables, arguments, results.
 
         @ab.struct
         @dataclass(frozen=True)
@@ -22,13 +22,13 @@ def struct(cls: T) -> T:
             position: tf.Tensor
             velocity: tf.Tensor
 
-    ``tf.nest`` and ``tf.function`` then take it apart too.  ``__init__`` and ``__post_init__`` do not run when it is put
-    together again.
+    ``tf.nest`` and ``tf.function`` take it apart too.  Putting it together again runs neither ``__init__`` nor
+    ``__post_init__``.
 
     Raises TypeError if the class is not a dataclass.
     """
-    if not dataclasses.is_dataclass(cls):
-        raise TypeError(f"ab.struct is for dataclasses; put it above @dataclass on {cls.__name__}")
+    if not (isinstance(cls, type) and dataclasses.is_dataclass(cls)):
+        raise TypeError(f"ab.struct is for dataclasses: put it above @dataclass, not on {cls!r}")
     names = [field.name for field in dataclasses.fields(cls)]
 
     def flatten(self: Any) -> tuple[tuple, tuple]:
@@ -42,7 +42,7 @@ def struct(cls: T) -> T:
 
     cls.__tf_flatten__ = flatten  # type: ignore[attr-defined]
     cls.__tf_unflatten__ = classmethod(unflatten)  # type: ignore[attr-defined]
-    return cls
+    return cls  # type: ignore[return-value]
 
 
 @struct

@@ -31,6 +31,11 @@ def is_tensor(value: Any) -> bool:
     return isinstance(value, tf.Tensor | tf.Variable)
 
 
+def per_member(value: Any) -> bool:
+    """Whether the value may differ between members."""
+    return isinstance(value, WeakScalar) or is_tensor(value)
+
+
 class WeakScalar:
     """A number that Python would hold as ``kind``, held as a scalar tensor."""
 
@@ -47,7 +52,13 @@ class WeakScalar:
     def _no_python_value(self, *_: Any) -> Any:
         raise errors.TypeMismatchError(
             f"This needs one Python {self.kind.__name__}, but the value differs between members.",
-            help="use a TensorFlow function (tf.sqrt for math.sqrt), or ab.autobatch the function that branches on it.",
+            help="use a TensorFlow function (tf.sqrt for math.sqrt); decorate a function that branches on it; a loop "
+            "over ab.unroll(range(4)) has the same number for all members.",
+        )
+
+    def _no_text(self, *_: Any) -> Any:
+        raise errors.TypeMismatchError(
+            "This text would differ between members.", help="print(...) and assert show each member's own value."
         )
 
     def __divmod__(self, other: Any) -> Any:
@@ -57,7 +68,7 @@ class WeakScalar:
         return other // self, other % self
 
     __bool__ = __int__ = __float__ = __index__ = __round__ = __trunc__ = __floor__ = __ceil__ = _no_python_value
-    __str__ = __format__ = _no_python_value  # type: ignore[assignment]
+    __str__ = __format__ = _no_text  # type: ignore[assignment]
     __hash__ = _no_python_value  # type: ignore[assignment]
 
     def __neg__(self):

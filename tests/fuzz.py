@@ -1,6 +1,7 @@
 """Runs many random programs: ``python -m tests.fuzz --programs 20000 --seed 1``.
 
-Each program runs on the unbatched oracle and on the stack language's interpreter; every tenth on a backend too, in turn.
+Each program runs on the unbatched oracle and on the stack language's interpreter; every
+tenth on a backend too, in turn.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Random programs in the user's language: two functions that call themselves and each other.
 
-Every program ends (recursion burns ``n``, loops are bounded), every integer stays small, and Python itself could run it.
+Every program ends (recursion burns ``n``, loops are bounded), integers stay small, and Python itself could run it.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def statement(depth, in_loop):
     if depth == 0:
         return st.one_of(*simple)
     test, inner, body = conditions(1), block(depth - 1, in_loop), block(depth - 1, True)
-    target = st.sampled_from(["c", "k", "a"])
+    target, number = st.sampled_from(["c", "k", "a"]), st.sampled_from(NAMES)
     return st.one_of(
         *simple,
         lines("if {c}:\n    return {x}, z", c=test, x=ints(1)),
@@ -119,7 +119,7 @@ def statement(depth, in_loop):
         lines("if {c}:\n{body}\nelif {c2}:\n{body2}", c=test, c2=test, body=inner, body2=inner),
         lines("if {c}:\n{body}", c=test, body=inner),
         lines("for {x} in range(({y}) % 4):\n{body}", x=target, y=ints(1), body=body),
-        lines("for {x} in range({y}, {w} % 5, -2):\n{body}", x=target, y=st.integers(0, 8), w=st.sampled_from(NAMES), body=body),
+        lines("for {x} in range({y}, {w} % 5, -2):\n{body}", x=target, y=st.integers(0, 8), w=number, body=body),
         lines("for {x} in range(3):\n{body}\nelse:\n{body2}", x=target, body=body, body2=inner),
         lines("for {x} in t:\n{body}", x=target, body=body),
         lines("for {x}, k in [(a, 1), (b, 2)]:\n{body}", x=target, body=body),

@@ -16,9 +16,10 @@ LAYERS = [
     ["arguments", "inference"],
     ["passes", "frontend", "regions", "dot", "types"],
     ["operators"],
+    ["indexing"],
     ["values", "structs"],
     ["explain"],
-    ["ir", "random", "context"],
+    ["ir", "random", "context", "options"],
     ["errors"],
 ]
 

@@ -1,4 +1,4 @@
-"""Every feature of the language works on every backend, or is refused with the error and the line that the table says."""
+"""Every feature of the language works on every backend, or is refused with the error that the table says."""
 
 import inspect
 from pathlib import Path

@@ -29,7 +29,7 @@ def fibonacci(n):
 def check(name: str, text: str) -> None:
     path = GOLDEN / name
     if os.environ.get("AUTOBATCH_WRITE_GOLDEN"):
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(exist_ok=True, parents=True)
         path.write_text(text + "\n")
     assert text + "\n" == path.read_text()
 

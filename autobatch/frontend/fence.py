@@ -15,7 +15,8 @@ _STATEMENTS = (
 _EXPRESSIONS = (
     gast.Attribute, gast.BinOp, gast.BoolOp, gast.Call, gast.Compare, gast.Constant, gast.Dict, gast.DictComp,
     gast.FormattedValue, gast.GeneratorExp, gast.IfExp, gast.JoinedStr, gast.Lambda, gast.List, gast.ListComp,
-    gast.Name, gast.NamedExpr, gast.Set, gast.SetComp, gast.Slice, gast.Starred, gast.Subscript, gast.Tuple, gast.UnaryOp,
+    gast.Name, gast.NamedExpr, gast.Set, gast.SetComp, gast.Slice, gast.Starred, gast.Subscript, gast.Tuple,
+    gast.UnaryOp,
 )  # fmt: skip
 _PARTS = (
     gast.arguments, gast.comprehension, gast.keyword, gast.boolop, gast.cmpop, gast.expr_context, gast.operator,

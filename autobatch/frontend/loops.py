@@ -2,7 +2,7 @@
 
 A loop stays a loop if one position can stand for any of its items: numbers, rows, things of one type.  Otherwise, or if
 asked by ``ab.unroll``, its body is copied for each item.  Items that are known now are static in their copy; of others,
-inference finds out how many there are (``operators.Unlike``) and the function is desugared again.
+inference finds out how many there are (``indexing.UnlikeItemsError``) and the function is desugared again.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from autobatch.frontend.syntax import (
     support,
     while_true,
 )  # fmt: skip
-from autobatch.operators import alike, unroll
+from autobatch.indexing import alike, unroll
 from autobatch.values import is_tensor
 
 _ITERATORS = (builtins.zip, builtins.enumerate, builtins.reversed)

@@ -14,7 +14,7 @@ from autobatch.frontend.core import Callee, Core, Target
 from autobatch.frontend.desugar import desugar
 from autobatch.frontend.graph import build
 from autobatch.frontend.source import Source, read
-from autobatch.operators import Unlike
+from autobatch.indexing import UnlikeItemsError
 
 MOST_SPECIALISATIONS = 200  # of one function in one program
 
@@ -33,7 +33,7 @@ class Frontend:
             for core in self.cores.values()
         )
 
-    def place(self, loop: Unlike) -> tuple:
+    def place(self, loop: UnlikeItemsError) -> tuple:
         """The loop that must be unrolled, as ``lower`` is told of it."""
         return loop.function, self.cores[loop.function].loops[loop.variable.split(".")[0]]
 

@@ -1,7 +1,7 @@
 """From the user's Python to core Python: functions defined inside a function, and local names for known objects.
 
-A nested function that is decorated, or that branches or loops and is only ever called, becomes an autobatched function of its
-own: what it captures becomes further parameters, and each call hands over the values of that moment, which are
+A nested function that is decorated, or that branches or loops and is only ever called, becomes an autobatched function
+of its own: what it captures becomes further parameters, and each call hands over the values of that moment, which are
 those that Python's closure would see.  Any other nested function or lambda with a name is straight-line code: its
 definition is put into each primitive that uses it.
 """
@@ -32,8 +32,9 @@ class Nested(Loops):
             )
         self.check_order(node, "the nested function", [node])
         decorators = [self.decorator(d) for d in node.decorator_list]
-        if None not in decorators and (decorators or self.is_lifted(node)):
-            self.lift(node, static=decorators[0] if decorators else ())
+        static = () if not decorators and self.is_lifted(node) else decorators[0] if len(decorators) == 1 else None
+        if static is not None:
+            self.lift(node, static)
         else:
             self.help(node.name, node)
 
@@ -129,8 +130,8 @@ class Nested(Loops):
         if hidden:
             self.refuse(node, f"`{hidden[0]}` as a name both here and in a nested function called here", "rename one.")
         tree = gast.FunctionDef(
-            name=node.name, args=_with_captured(node.args, captured), decorator_list=[], returns=None, type_comment=None,
-            body=[*(self.helpers[h].definition for h in helpers), *node.body], type_params=[],
+            name=node.name, args=_with_captured(node.args, captured), decorator_list=[], returns=None,
+            body=[*(self.helpers[h].definition for h in helpers), *node.body], type_comment=None, type_params=[],
         )  # fmt: skip
         tree = gast.copy_location(tree, node)
         (function,) = compile_functions(self.source, [tree])
@@ -190,7 +191,9 @@ class Nested(Loops):
             return node
         if len(target.elts) != len(value.elts) or not all(isinstance(e, gast.Name) for e in target.elts):
             return node
-        pairs = [gast.Assign(targets=[t], value=v, type_comment=None) for t, v in zip(target.elts, value.elts)]
+        pairs = [
+            gast.Assign(targets=[t], value=v, type_comment=None) for t, v in zip(target.elts, value.elts, strict=True)
+        ]
         left = [pair for pair in pairs if not self.is_alias(pair)]
         for pair in pairs:
             if pair not in left:

@@ -14,7 +14,7 @@ from autobatch import errors
 from autobatch.frontend.core import Callee
 from autobatch.frontend.source import Source, evaluate
 from autobatch.frontend.syntax import Namer, assigned_names, names
-from autobatch.operators import unroll
+from autobatch.indexing import unroll
 from autobatch.values import is_tensor
 
 UNKNOWN = object()

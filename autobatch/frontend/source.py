@@ -22,7 +22,7 @@ SUPPORT = "ab__"  # the name under which generated code finds the operators
 class Source:
     """A user function: its tree, and the scope in which its free names resolve."""
 
-    function: types.FunctionType
+    function: Any  # a types.FunctionType
     tree: gast.FunctionDef
     file: str
     static: Mapping[str, Any] = field(default_factory=dict)  # static arguments by name
@@ -38,9 +38,9 @@ class Source:
 
     def location(self, node: gast.AST) -> ir.Location:
         line, column = getattr(node, "lineno", self.tree.lineno), getattr(node, "col_offset", 0)
-        text = linecache.getline(self.file, line).rstrip("\r\n")
-        # The tree counts columns in UTF-8 bytes.
-        return ir.Location(self.file, line, len(text.encode()[:column].decode(errors="ignore")), text)
+        compound = isinstance(node, gast.If | gast.While | gast.For | gast.FunctionDef | gast.With | gast.Try)
+        end = None if compound or getattr(node, "end_lineno", None) != line else node.end_col_offset
+        return ir.location(self.file, line, column, end)
 
     def lookup(self, name: str, default: Any) -> Any:
         """What a name that the function does not bind stands for now."""
@@ -100,7 +100,7 @@ def read(function: Any, static: Mapping[str, Any]) -> Source:
     return source
 
 
-def compile_functions(source: Source, definitions: list[gast.FunctionDef]) -> list[types.FunctionType]:
+def compile_functions(source: Source, definitions: list[gast.FunctionDef]) -> list[Any]:
     """Compiles functions that stand in the scope where the user's function was defined."""
     if not definitions:
         return []

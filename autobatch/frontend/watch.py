@@ -19,7 +19,15 @@ from autobatch.frontend.syntax import names
 
 _MISSING = object()
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
-_LIBRARIES = {"tensorflow", "keras", "tf_keras", "tensorflow_probability", "numpy", "autobatch", *sys.stdlib_module_names}
+_LIBRARIES = {
+    "tensorflow",
+    "keras",
+    "tf_keras",
+    "tensorflow_probability",
+    "numpy",
+    "autobatch",
+    *sys.stdlib_module_names,
+}
 
 
 @dataclass(frozen=True)
@@ -73,13 +81,15 @@ class _Watcher:
         self.function(source.function, free)
         for name, value in source.static.items():
             self.add({name: value}, name)
-        attributes = (n for n in gast.walk(source.tree) if isinstance(n, gast.Attribute) and isinstance(n.value, gast.Name))
+        attributes = (
+            n for n in gast.walk(source.tree) if isinstance(n, gast.Attribute) and isinstance(n.value, gast.Name)
+        )
         for node in attributes:
             owner = source.lookup(node.value.id, None) if node.value.id in free else None
             if isinstance(owner, types.ModuleType | type) and not _is_library(owner) and node.attr in vars(owner):
                 self.add(vars(owner), node.attr)
 
-    def function(self, function: types.FunctionType, used: Iterable[str]) -> None:
+    def function(self, function: Any, used: Iterable[str]) -> None:
         if id(function.__code__) in self.seen:
             return
         self.seen.add(id(function.__code__))

@@ -16,8 +16,8 @@ from typing import Any
 import tensorflow as tf
 
 from autobatch import ir, regions
+from autobatch.indexing import scatter
 from autobatch.inference import TypedProgram, Variable, symbolic
-from autobatch.operators import scatter
 from autobatch.passes.flow import live_before, liveness
 from autobatch.types import Tensor, Type, opaque, type_of
 
@@ -34,7 +34,7 @@ def write_in_place(typed: TypedProgram) -> TypedProgram:
 def _rewritten(function: ir.Function, typed: TypedProgram, types: dict[Variable, Type]) -> ir.Function:
     blocks = []
     for block in function.blocks:
-        ops: list[ir.LocalOp] = []
+        ops: list[Any] = []
         for part in regions.regions(block.ops):
             if isinstance(part, regions.Region):
                 ops += _in_place(part, function.name, typed, types)
@@ -92,12 +92,10 @@ def _with_names(function: ir.Function, new: Mapping[str, str]) -> ir.Function:
     return replace(function, blocks=tuple(blocks))
 
 
-def _in_place(
-    region: regions.Region, function: str, typed: TypedProgram, types: dict[Variable, Type]
-) -> list[ir.LocalOp]:
+def _in_place(region: regions.Region, function: str, typed: TypedProgram, types: dict[Variable, Type]) -> list[Any]:
     if not any(op.function.place for op in region.ops):
         return list(region.ops)
-    ops: list[ir.LocalOp] = []
+    ops: list[Any] = []
     with tf.__internal__.FuncGraph("autobatch_writes").as_default():
         env = symbolic(region, {v: types[function, v] for v in region.inputs}, typed.shared)
         for k, op in enumerate(region.ops):
@@ -126,7 +124,7 @@ def _keeps(region: regions.Region, k: int, env: Mapping[str, Any]) -> bool:
     return any(opaque(type_of(env[v])) or isinstance(env[v], list | dict) for v in made & later)
 
 
-def _write(op: ir.Assign, where: str, what: str) -> list[ir.LocalOp]:
+def _write(op: ir.Assign, where: str, what: str) -> list[Any]:
     (target,), source = op.outputs, op.inputs[0]
     write = ir.Primitive((target,), WRITE, (target, where, what), op.location)
     return [write] if source == target else [ir.Primitive((target,), ir.COPY, (source,), op.location), write]

@@ -30,7 +30,10 @@ def guarded(machine: Machine, state: State, shared: Sequence[tf.Tensor]) -> Stat
 
         changed = {key: state[key] for key in changes[i]}
         chosen, changed = tf.while_loop(
-            lambda chosen, _: tf.equal(chosen, i), run, (chosen, changed), parallel_iterations=1
+            lambda chosen, changed: tf.equal(chosen, i) & machine.may_go_on(changed),
+            run,
+            (chosen, changed),
+            parallel_iterations=1,
         )
         return chosen, state | changed
 
@@ -55,7 +58,10 @@ def switch_case(machine: Machine, state: State, shared: Sequence[tf.Tensor]) -> 
 
 def _until_done(machine: Machine, step: Callable, state: State) -> State:
     _, state = tf.while_loop(
-        lambda chosen, _: chosen < machine.halt, step, (_earliest(state["pc"]), state), parallel_iterations=1
+        lambda chosen, state: (chosen < machine.halt) & machine.may_go_on(state),
+        step,
+        (_earliest(state["pc"]), state),
+        parallel_iterations=1,
     )
     return state
 

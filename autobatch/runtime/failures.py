@@ -60,6 +60,25 @@ def overflow(members: np.ndarray, limit: str, help: str, calls: Sequence[ir.Loca
     )
 
 
+def out_of_steps(pc: np.ndarray, blocks: Sequence[ir.Block], limit: int) -> errors.StepLimitError:
+    """The error for members that have not finished after a number of steps; ``pc`` are the blocks where they stand."""
+    places = []
+    for i in np.unique(pc[pc < len(blocks)])[:SHOWN].tolist():
+        places.append((_location(blocks[i]), f"{_members((pc == i).nonzero()[0].tolist())} here"))
+    chosen = tuple((pc < len(blocks)).nonzero()[0].tolist())
+    return errors.StepLimitError(
+        f"{_members(chosen)} did not finish within max_steps={limit}.".capitalize(),
+        places,
+        "raise max_steps, or see whether every loop ends.",
+        chosen,
+    )
+
+
+def _location(block: ir.Block) -> ir.Location | None:
+    located = (*block.ops, block.terminator)
+    return next((part.location for part in located if getattr(part, "location", None)), None)
+
+
 def _members(members: Sequence[int]) -> str:
     shown = ", ".join(map(str, members[:8])) + (", ..." if len(members) > 8 else "")
     return f"member {shown}" if len(members) == 1 else f"{len(members)} members ({shown})"

@@ -14,21 +14,22 @@ import tensorflow as tf
 
 from autobatch import ir, regions
 from autobatch.inference import TypedProgram
+from autobatch.options import Options
 from autobatch.passes.flow import live_before, liveness
-from autobatch.runtime.failures import overflow, raise_for_faults
+from autobatch.runtime.failures import out_of_steps, overflow, raise_for_faults
 from autobatch.runtime.vectorize import FAULT, Environment, Stored, note, run_region
 from autobatch.types import Type, coerce, dynamic
 
 
 class LocalStatic:
-    """Runs a local-language program for batches of one size; ``jit_compile`` compiles its regions (the hybrid)."""
+    """Runs a local-language program for batches of one size; ``jit_compile``: XLA compiles its regions (the hybrid)."""
 
-    def __init__(self, typed: TypedProgram, size: int, jit_compile: bool, max_depth: int | None):
-        self.typed, self.size, self.max_depth = typed, size, max_depth
-        self.functions = {f.name: _Function(f, typed, size, jit_compile) for f in typed.program.functions}
+    def __init__(self, typed: TypedProgram, size: int, options: Options):
+        self.typed, self.size, self.options = typed, size, options
+        self.functions = {f.name: _Function(f, typed, size, options.jit_compile) for f in typed.program.functions}
 
     def __call__(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor]) -> list[Stored]:
-        self.faults = np.zeros(self.size, np.int32)
+        self.faults, self.steps = np.zeros(self.size, np.int32), 0
         self.notes = {k: self._no_note(check) for k, check in enumerate(self.typed.checks)}
         everyone = np.ones(self.size, bool)
         results = self.run(self.typed.program.entry.name, arguments, everyone, list(shared), 0, None)
@@ -60,10 +61,11 @@ class LocalStatic:
         call: ir.Call | None,
     ) -> list[Stored]:
         """Runs a function for the ``members`` of the mask; the others' results mean nothing."""
-        if self.max_depth is not None and depth > self.max_depth:
+        limit = self.options.max_depth
+        if limit is not None and depth > limit:
             raise overflow(
                 members,
-                f"max_depth={self.max_depth}",
+                f"max_depth={limit}",
                 "raise max_depth, or see whether the recursion ends.",
                 [call.location] if call else [],
             )
@@ -74,6 +76,9 @@ class LocalStatic:
         pc = np.where(members, 0, len(blocks))
         while (i := int(pc.min(initial=len(blocks)))) < len(blocks):
             active = pc == i
+            self.steps += 1
+            if self.options.max_steps is not None and self.steps > self.options.max_steps:
+                raise out_of_steps(pc, blocks, self.options.max_steps)
             for step in function.steps[i]:
                 if isinstance(step, _RegionStep):
                     env |= step(env, active, shared)

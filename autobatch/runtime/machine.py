@@ -10,6 +10,7 @@ The state is a dictionary of tensors, for Z lanes and stacks of D saved frames:
     overflow        [Z] bool            lanes that stopped because they needed a frame more
     fault           [Z] int32           1 + the position of the check that stopped the lane, or 0
     note k j        [Z, ...]            leaf j of what check k shows of a lane that it stopped
+    steps           [] int32            how many blocks have run, if their number is limited
 
 A program without calls and checks has only ``pc`` and registers.
 """
@@ -55,6 +56,7 @@ class Machine:
     size: int
     depth: int
     safe: bool
+    max_steps: int | None = None
 
     @property
     def program(self) -> ir.StackProgram:
@@ -84,6 +86,8 @@ class Machine:
             state["overflow"] = tf.zeros([z], tf.bool)
         if self.typed.checks:
             state["fault"] = tf.zeros([z], tf.int32)
+        if self.max_steps is not None:
+            state["steps"] = tf.zeros([], tf.int32)
         for k, check in enumerate(self.typed.checks):
             for j, leaf in enumerate(dynamic(check.values.type)):
                 state[_note(k, j)] = tf.zeros([z, *leaf.shape], leaf.dtype)
@@ -96,6 +100,10 @@ class Machine:
         """The stored leaves of each output."""
         return [self._top(v, state) for v in self.program.outputs]
 
+    def may_go_on(self, state: State) -> tf.Tensor | bool:
+        """Whether the limit of steps, if there is one, allows one more."""
+        return state["steps"] < self.max_steps if self.max_steps is not None else True
+
     def notes(self, state: State) -> list[Stored]:
         """What each check shows of the lanes that it stopped."""
         counts = (len(dynamic(check.values.type)) for check in self.typed.checks)
@@ -107,6 +115,8 @@ class Machine:
     def changes(self, i: int) -> tuple[str, ...]:
         """The parts of the state that block ``i`` may change."""
         block, types, keys = self.program.blocks[i], self.typed.types, ["pc"]
+        if self.max_steps is not None:
+            keys += ["steps"]
         for v in self._kept(i):
             keys += [_register(v, k) for k in range(len(dynamic(types[v])))]
         for v in {v for op in block.ops if isinstance(op, ir.Push) for v in op.outputs}:
@@ -179,6 +189,8 @@ class Machine:
                 key = _register(v, k)
                 new[key] = _masked(active, leaf, state[key])
         new |= self._jump(block.terminator, active, env, state)
+        if self.max_steps is not None:
+            new["steps"] = state["steps"] + 1
         if fault is not None:
             fault = tf.where(active, fault, 0)
             new["fault"] = tf.where(active, fault, state["fault"])

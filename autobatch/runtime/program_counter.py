@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import tensorflow as tf
 
 from autobatch import errors, ir
+from autobatch.options import Options
 from autobatch.passes.stack_lowering import TypedStackProgram
 from autobatch.runtime import failures
 from autobatch.runtime.dispatch import STRATEGIES
-from autobatch.runtime.failures import raise_for_faults
 from autobatch.runtime.machine import Machine
 from autobatch.runtime.vectorize import Stored
 
@@ -18,30 +19,40 @@ FIRST_DEPTH = 16
 DEEPEST = 100_000  # where stacks stop growing if the user sets no limit: a recursion that never ends must
 
 
+class Outcome(NamedTuple):
+    """What a run of the machine leaves behind: the results, and what befell each member."""
+
+    results: list[Stored]
+    overflow: tf.Tensor  # [Z] bool: needed deeper stacks
+    fault: tf.Tensor  # [Z] int32: 1 + the position of the check that it failed, or 0
+    notes: list[Stored]  # what each check shows of the members that failed it
+    pc: tf.Tensor  # [Z] int32: the block at which it stands; their number if it has finished
+
+
 class ProgramCounter:
     """Runs a stack program for batches of one size."""
 
-    def __init__(self, typed: TypedStackProgram, size: int, dispatch: str, jit_compile: bool, max_depth: int | None):
-        self.typed, self.size, self.dispatch = typed, size, dispatch
-        self.jit_compile, self.max_depth = jit_compile, max_depth
-        self.limit = DEEPEST if max_depth is None else max_depth
+    def __init__(self, typed: TypedStackProgram, size: int, options: Options):
+        self.typed, self.size, self.options = typed, size, options
+        self.limit = DEEPEST if options.max_depth is None else options.max_depth
         self.depth = min(FIRST_DEPTH, self.limit)
         self.functions: dict[int, tf.types.experimental.PolymorphicFunction] = {}
         self.concrete: dict[int, tf.types.experimental.ConcreteFunction] = {}
 
     def function(self, depth: int) -> tf.types.experimental.PolymorphicFunction:
-        """The machine with stacks of ``depth`` frames: (arguments, shared) -> (results, overflow, fault, notes)."""
+        """The machine with stacks of ``depth`` frames: (arguments, shared) -> Outcome."""
         if depth not in self.functions:
-            machine = Machine(self.typed, self.size, depth, safe=not self.jit_compile)
-            strategy = STRATEGIES[self.dispatch]
+            jit_compile = self.options.jit_compile
+            machine = Machine(self.typed, self.size, depth, safe=not jit_compile, max_steps=self.options.max_steps)
+            strategy = STRATEGIES[self.options.dispatch]
 
-            def run(arguments: list[Stored], shared: list[tf.Tensor]) -> tuple:
+            def run(arguments: list[Stored], shared: list[tf.Tensor]) -> Outcome:
                 state = strategy(machine, machine.initial(arguments), shared)
                 overflow = state.get("overflow", tf.zeros([self.size], tf.bool))
                 fault = state.get("fault", tf.zeros([self.size], tf.int32))
-                return machine.results(state), overflow, fault, machine.notes(state)
+                return Outcome(machine.results(state), overflow, fault, machine.notes(state), state["pc"])
 
-            self.functions[depth] = tf.function(run, autograph=False, jit_compile=self.jit_compile)
+            self.functions[depth] = tf.function(run, autograph=False, jit_compile=jit_compile)
         return self.functions[depth]
 
     @property
@@ -53,6 +64,7 @@ class ProgramCounter:
 
         Raises:
           StackOverflowError: ``max_depth`` frames are not enough.
+          StepLimitError: ``max_steps`` blocks are not enough.
           MemberError: a member failed a check.
         """
         if not tf.executing_eagerly():
@@ -61,17 +73,25 @@ class ProgramCounter:
             if self.depth not in self.concrete:
                 function = self.function(self.depth)
                 self.concrete[self.depth] = function.get_concrete_function(list(arguments), list(shared))
-            results, overflow, fault, notes = self.concrete[self.depth](list(arguments), list(shared))
-            if not self.has_calls or not overflow.numpy().any():
-                if self.typed.checks:
-                    raise_for_faults(fault.numpy(), self.typed.checks, notes, shared, results)
-                return results
+            outcome: Outcome = self.concrete[self.depth](list(arguments), list(shared))
+            if not self.has_calls or not outcome.overflow.numpy().any():
+                self._raise_for(outcome, shared)
+                return outcome.results
             if self.depth >= self.limit:
                 blocks = self.typed.program.blocks
                 calls = [b.terminator.location for b in blocks if isinstance(b.terminator, ir.PushJump)]
                 help = "raise max_depth, or see whether the recursion ends."
-                raise failures.overflow(overflow.numpy(), f"max_depth={self.limit}", help, calls)
+                raise failures.overflow(outcome.overflow.numpy(), f"max_depth={self.limit}", help, calls)
             self.depth = min(self.depth * 2, self.limit)
+
+    def _raise_for(self, outcome: Outcome, shared: Sequence[tf.Tensor]) -> None:
+        if self.typed.checks:
+            failures.raise_for_faults(outcome.fault.numpy(), self.typed.checks, outcome.notes, shared, outcome.results)
+        blocks = self.typed.program.blocks
+        if self.options.max_steps is not None and (outcome.pc.numpy() < len(blocks)).any():
+            error = failures.out_of_steps(outcome.pc.numpy(), blocks, self.options.max_steps)
+            error.results = outcome.results
+            raise error
 
     def compiler_ir(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor], stage: str) -> str:
         """What XLA makes of the machine, in one of TensorFlow's ``experimental_get_compiler_ir`` stages."""
@@ -80,19 +100,24 @@ class ProgramCounter:
 
     def _in_graph(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor]) -> list[Stored]:
         """Inside a user's tf.function, where the host cannot step in to deepen the stacks."""
-        if self.has_calls and self.max_depth is None:
+        if self.has_calls and self.options.max_depth is None:
             raise errors.StackOverflowError(
                 "Inside a tf.function the stacks cannot grow, so their depth must be given.",
                 help="f.options(max_depth=...): the deepest nesting of calls that any member needs.",
             )
-        results, overflow, fault, _ = self.function(self.max_depth or 0)(list(arguments), list(shared))
-        failed, checks = overflow | (fault > 0), []
+        outcome: Outcome = self.function(self.options.max_depth or 0)(list(arguments), list(shared))
+        results, checks = outcome.results, []
+        unfinished = outcome.pc < len(self.typed.program.blocks)
+        failed = outcome.overflow | (outcome.fault > 0) | unfinished
         if self.has_calls:
-            message = f"autobatch: calls nested deeper than max_depth={self.max_depth}"
-            checks.append(tf.debugging.Assert(~tf.reduce_any(overflow), [message]))
+            message = f"autobatch: calls nested deeper than max_depth={self.options.max_depth}"
+            checks.append(tf.debugging.Assert(~tf.reduce_any(outcome.overflow), [message]))
+        if self.options.max_steps is not None:
+            message = f"autobatch: unfinished after max_steps={self.options.max_steps}"
+            checks.append(tf.debugging.Assert(~tf.reduce_any(unfinished), [message]))
         for k, check in enumerate(self.typed.checks):
             message = f"autobatch: {check.failure} at {check.location.file}:{check.location.line}"
-            checks.append(tf.debugging.Assert(~tf.reduce_any(tf.equal(fault, k + 1)), [message]))
+            checks.append(tf.debugging.Assert(~tf.reduce_any(tf.equal(outcome.fault, k + 1)), [message]))
         if not checks:
             return results
         with tf.control_dependencies([check for check in checks if check is not None]):

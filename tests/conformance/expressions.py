@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 import autobatch as ab
-from tests.conformance import I, N, V, X, feature
+from tests.conformance import INDEX, N, V, X, feature
 
 
 @ab.autobatch
@@ -62,13 +62,15 @@ def unpacking(x):
     return a, b, p, q
 
 
-@feature("`x[i]`, `x[i, j]`, `x[:, i]`, `x[..., i]`, with each member's own and negative indices", V, I)
+@feature("`x[i]`, `x[i, j]`, `x[:, i]`, `x[..., i]`, with each member's own and negative indices", V, INDEX)
 def reads(v, i):
     m = tf.stack([v, v * 2.0])
     return v[i], m[i % 2, i], m[:, i], m[..., i - 1], v[1:3], v[::-1], m[-1]
 
 
-@feature("`x[i] = v`, `x[i, j] = v`, `x[1:3] = v`, `x[:, i] = v`", V, I, note="in place: the cost is that of the part")
+@feature(
+    "`x[i] = v`, `x[i, j] = v`, `x[1:3] = v`, `x[:, i] = v`", V, INDEX, note="in place: the cost is that of the part"
+)
 def writes(v, i):
     m = tf.stack([v, v])
     v[i] = 10.0

@@ -1,0 +1,47 @@
+"""How an autobatched function takes its arguments and runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Backend = Literal["program_counter", "local_static", "unbatched"]
+Axes = int | None | Sequence[int | None]
+
+
+@dataclass(frozen=True)
+class Options:
+    """The keywords of ``autobatch``."""
+
+    in_axes: Axes = 0
+    static_argnames: tuple[str, ...] = ()
+    backend: Backend = "program_counter"
+    jit_compile: bool = True
+    dispatch: Literal["auto", "guarded", "switch_case"] = "auto"
+    max_depth: int | None = None
+    max_steps: int | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.static_argnames, str):
+            object.__setattr__(self, "static_argnames", (self.static_argnames,))
+        if isinstance(self.in_axes, list):
+            object.__setattr__(self, "in_axes", tuple(self.in_axes))
+        axes = self.in_axes if isinstance(self.in_axes, tuple) else (self.in_axes,)
+        if not all(axis is None or isinstance(axis, int) for axis in axes):
+            raise ValueError(f"in_axes must be an int, None, or a tuple of them, not {self.in_axes!r}")
+        _check_choice("backend", self.backend, ("program_counter", "local_static", "unbatched"))
+        _check_choice("dispatch", self.dispatch, ("auto", "guarded", "switch_case"))
+        for name in ("max_depth", "max_steps"):
+            limit = getattr(self, name)
+            if limit is not None and limit < 0:
+                raise ValueError(f"{name} must be None or at least 0, not {limit}")
+
+
+def _check_choice(name: str, value: str, choices: Sequence[str]) -> None:
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}")
+
+
+def as_names(names: str | Sequence[str]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
