@@ -51,13 +51,17 @@ def ints(depth):
         fields("m[({x}) % 2, ({y}) % 3]", x=inner, y=inner),
         fields("m[:, ({x}) % 3][1]", x=inner),
         fields("[{x}, {y}, 3][({w}) % 3]", x=inner, y=inner, w=inner),
+        fields(
+            "sum({v} if {v} > {x} else -{v} for {v} in ({y}, {w}, 2)) % 97", v=st.just("v"), x=inner, y=inner, w=inner
+        ),
+        fields("s.step(n, {x})", x=inner),
     )
 
 
 def conditions(depth):
     number = ints(max(depth - 1, 0))
     comparison = fields("{x} {op} {y}", x=number, op=st.sampled_from(["<", "<=", "==", "!=", ">"]), y=number)
-    floating = st.sampled_from(["z < 0.5", "z >= 2.0", "p[1] > 1.0"])
+    floating = st.sampled_from(["z < 0.5", "z >= 2.0", "p[1] > 1.0", "e > 0.6", "u"])
     if depth == 0:
         return st.one_of(comparison, floating)
     inner = conditions(depth - 1)
@@ -99,7 +103,14 @@ def simple_statements(in_loop):
         lines("{x}, z = {call}", x=name, call=call()),
         lines("{x} = {call}[0] + {y}", x=name, call=call(), y=name),
         lines("p = {call}", call=call()),
-        lines("assert {x} * 0 == 0, 'never'", x=name),
+        lines("assert {x} * 0 == 0, f'never {{{x}}}'", x=name),
+        lines("u = {c}", c=conditions(1)),
+        st.sampled_from(
+            ["e = e / 2 + 0.25", "e = max(e, 0.7)", "t[1:3] = b", "m[a % 2, 1:] = t[1:3]", "m[:, b % 3] = a"]
+        ),
+        lines("t[{x} % 4] = m[1, 2]\nm[0][{y} % 3] = t[0]", x=name, y=name),
+        lines("{x} = [{call}[0] for k in (a, {y})][1]", x=st.sampled_from("abc"), call=call(), y=ints(1)),
+        lines("{i} = lambda y, w={x}: (y + a - w) % 83\nb = {i}(c) - {i}({y})", x=ints(1), y=name),
     ]
     if in_loop:
         simple.append(lines("if {c}:\n    {leave}", c=conditions(1), leave=st.sampled_from(["break", "continue"])))
@@ -123,15 +134,35 @@ def statement(depth, in_loop):
         lines("for {x} in range(3):\n{body}\nelse:\n{body2}", x=target, body=body, body2=inner),
         lines("for {x} in t:\n{body}", x=target, body=body),
         lines("for {x}, k in [(a, 1), (b, 2)]:\n{body}", x=target, body=body),
+        lines(UNLIKE, x=target, c=test, leave=st.sampled_from(["break", "continue", "a = b"]), body=body),
+        lines("for {x} in ab.unroll(range(2)):\n{body}\nelse:\n{body2}", x=target, body=body, body2=inner),
+        lines("for {i} in (t, m[0]):\n    a = a + {i}[k % 3]\n    a = a % 71\n{body}", body=body),
+        lines(NESTED, x=ints(1), y=number, body=block(0, False)),
+        lines("if ({i} := {x}) > {y} and {i} < 50:\n{body}", x=ints(1), y=number, body=inner),
         lines("{i} = 0\nwhile {i} < 4 and {c}:\n    {i} += 1\n{body}", c=test, body=body),
         lines("{i} = 0\nwhile {i} < 3:\n    {i} += 1\n{body}\nelse:\n{body2}", body=body, body2=inner),
     )  # fmt: skip
+
+
+UNLIKE = """for {x}, {i} in [(a, 'l'), (b, 'r')]:
+    if {i} == 'l' and {c}:
+        {leave}
+{body}"""
+# A nested function has its own variables, and captures the rest.
+NESTED = """def {i}(y, w=2):
+    c, k, p, d, u, e, t, m, a, b, z = y, w, (w, 0.25), {{'u': y, 'v': w}}, y > w, 0.5, t0, m0, y, w, z0
+    if y > {x}:
+        return (y - w) % 13
+{body}
+    return {y}
+b = {i}(c) + {i}({y}, a)"""
 
 
 def function(name):
     head = f"""@ab.autobatch
 def {name}({PARAMETERS}):
     c, k, p, d = 1, 2, (b, 0.5), {{"u": a, "v": 3}}
+    u, e, t0, m0, z0 = False, 1.0, t, m, z
     if n <= 0:
         return a - b, z
 """
@@ -140,4 +171,18 @@ def {name}({PARAMETERS}):
     )
 
 
-programs = st.tuples(function("f"), function("g")).map("\n\n".join)
+METHOD = """class S:
+    def __init__(self, k):
+        self.k = k
+
+    @ab.autobatch
+    def step(self, n, a):
+        if n <= 0 or a > 50:
+            return a % self.k
+        return self.step(n - 1, a + self.k) + 1
+
+
+s = S(3)
+"""
+
+programs = st.tuples(st.just(METHOD), function("f"), function("g")).map("\n\n".join)
