@@ -17,8 +17,7 @@ from autobatch.frontend.core import Callee
 from autobatch.frontend.lower import Frontend, lower, static_key
 from autobatch.frontend.source import check_function, signature
 from autobatch.frontend.watch import watch
-from autobatch.indexing import UnlikeItemsError
-from autobatch.inference import TypedProgram, infer
+from autobatch.inference import TypedProgram, UnrollingNeeded, infer
 from autobatch.options import Axes, Backend, Options, as_names
 from autobatch.passes.block_order import costly_last
 from autobatch.passes.item_writes import write_in_place
@@ -95,6 +94,7 @@ class Autobatched:
             raise ValueError(f"static_argnames names no parameter of {fn.__name__}: {', '.join(sorted(unknown))}")
         self._fn, self._options = fn, options
         self._programs: dict[Any, _Program] = {}
+        self._pythons: list[Callable] = []
         functools.update_wrapper(self, fn)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -152,9 +152,11 @@ class Autobatched:
     def __repr__(self) -> str:
         return f"<autobatched {self.__qualname__}>"
 
-    @functools.cached_property
+    @property
     def _python(self) -> Callable:
-        return unbatched.python_function(self._fn)
+        if not self._pythons:  # copies and bound methods share it
+            self._pythons.append(unbatched.python_function(self._fn))
+        return self._pythons[0]
 
     def _take_apart(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Arguments:
         args = (*self._receiver, *args)
@@ -236,8 +238,8 @@ def _typed(callee: Callee, taken: Arguments) -> tuple[Frontend, TypedProgram]:
         functions = (simplify(split_webs(function)) for function in frontend.program.functions)
         try:
             return frontend, infer(ir.Program(tuple(functions)), taken.types, taken.shared_types)
-        except UnlikeItemsError as loop:
-            unrolled[frontend.place(loop)] = loop.count
+        except UnrollingNeeded as needed:
+            unrolled |= {frontend.place(loop): loop.count for loop in needed.loops}
 
 
 class _Program:

@@ -67,7 +67,7 @@ def infer(program: ir.Program, arguments: Sequence[Type], shared: Sequence[Tenso
     Raises:
       TypeMismatchError: two assignments of a variable have no common type.
       UndefinedVariableError: some path to a read leaves the variable unset.
-      UnlikeItemsError: a loop must be unrolled.
+      UnrollingNeeded: some loops go over things of several types.
     """
     inference = _Inference(program, shared)
     entry = program.entry
@@ -90,6 +90,13 @@ def infer(program: ir.Program, arguments: Sequence[Type], shared: Sequence[Tenso
 Traced = tuple[dict[str, Type], tuple[regions.Check, ...]]
 
 
+class UnrollingNeeded(Exception):  # noqa: N818 (a request, not an error)
+    """These loops must be unrolled, and the program lowered again."""
+
+    def __init__(self, loops: Sequence[UnlikeItemsError]):
+        self.loops = tuple(loops)
+
+
 class _Inference:
     def __init__(self, program: ir.Program, shared: Sequence[Tensor | Weak]):
         self.program, self.shared = program, shared
@@ -100,6 +107,7 @@ class _Inference:
         self.visited: set[tuple[str, int]] = set()
         self.readers: dict[Variable, set[tuple[str, int]]] = {}
         self.checks: dict[tuple[str, int, int], tuple[regions.Check, ...]] = {}  # by function, block and operation
+        self.unlike: list[UnlikeItemsError] = []
         self.failures: dict[tuple[str, int], Exception] = {}
         self.cache: dict[tuple, Traced] = {}
         self.escaping = {f.name: _read_elsewhere(f) for f in program.functions}
@@ -110,6 +118,8 @@ class _Inference:
             del self.pending[at]
             self.failures.pop(at, None)
             self.walk(*at)
+        if self.unlike:
+            raise UnrollingNeeded(self.unlike)
         for error in self.failures.values():
             raise error
 
@@ -236,7 +246,8 @@ class _Inference:
         try:
             found, self.checks[at] = self.traced(name, region, inputs)
         except UnlikeItemsError as loop:
-            raise UnlikeItemsError(loop.count, name, loop.variable) from None
+            self.unlike.append(UnlikeItemsError(loop.count, name, loop.variable))
+            return False
         except Exception as error:
             # It may be due to a type that is not final (a literal that will join with a tensor).
             self.failures[name, i] = error

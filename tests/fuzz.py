@@ -55,7 +55,7 @@ def main(programs_wanted: int = typer.Option(20_000, "--programs"), start: int =
             max_examples=programs_wanted, deadline=None, database=None, suppress_health_check=list(HealthCheck),
             phases=[Phase.generate, Phase.shrink], report_multiple_bugs=False,
         )  # fmt: skip
-        @given(text=programs, values=arguments)
+        @given(text=programs(), values=arguments)
         def run(text, values):
             note(text)
             f = load(text)

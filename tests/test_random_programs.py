@@ -14,14 +14,14 @@ fixed = settings(derandomize=True, deadline=None, database=None, suppress_health
 
 
 @settings(fixed, max_examples=60)
-@given(text=programs, values=arguments)
+@given(text=programs(), values=arguments)
 def test_the_stack_program_is_right(text, values):
     f = load(text)
     assert_same(interpret(f, *values), f.options(backend="unbatched")(*values))
 
 
 @settings(fixed, max_examples=8)
-@given(text=programs, values=arguments)
+@given(text=programs(), values=arguments)
 def test_every_backend_is_right(text, values):
     f = load(text)
     expected = f.options(backend="unbatched")(*values)

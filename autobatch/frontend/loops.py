@@ -181,8 +181,8 @@ class Loops(Expressions):
                 copies.append(while_true([*body, gast.Break()], node))
                 if breaks:
                     copies.append(if_(load(left, node), [gast.Break()], node))
-            else:
-                copies += body
+            else:  # a block of its own, for the functions that it defines
+                copies.append(if_(constant(True, node), body, node))
         if breaks:
             return [while_true([*copies, *node.orelse, gast.Break()], node)]
         return [*copies, *node.orelse]

@@ -80,19 +80,19 @@ def check_function(function: Callable) -> None:
 def read(function: Any, static: Mapping[str, Any]) -> Source:
     """Finds and parses the function's source."""
     check_function(function)
-    try:
-        lines, first = inspect.getsourcelines(function.__code__)  # of itself, not of what it wraps
-    except (OSError, TypeError) as error:
+    file, first = function.__code__.co_filename, function.__code__.co_firstlineno
+    linecache.checkcache(file)  # the file may have been edited
+    lines = inspect.getblock(linecache.getlines(file, function.__globals__)[first - 1 :])
+    if not lines:
         raise errors.UnsupportedSyntaxError(
             f"The source of `{function.__qualname__}` cannot be read.",
             help="define it in a file or a notebook cell; source made by exec() is not kept.",
-        ) from error
+        )
     # An indented function parses inside `if`, which leaves columns and multi-line strings as they are.
     indented = lines[0][:1].isspace()
     module = gast.parse("".join(["if True:\n", *lines] if indented else lines))
     definition = module.body[0].body[0] if indented else module.body[0]
     ast.increment_lineno(definition, first - 1 - indented)
-    file = inspect.getsourcefile(function.__code__) or function.__code__.co_filename
     source = Source(function, definition, file, dict(static))
     if not isinstance(definition, gast.FunctionDef):
         kind = "async functions" if isinstance(definition, gast.AsyncFunctionDef) else "this definition"
