@@ -1,7 +1,6 @@
 """Runs many random programs: ``python -m tests.fuzz --programs 20000 --seed 1``.
 
-Each program runs on the unbatched oracle and on the stack language's interpreter; every
-tenth on a backend too, in turn.
+Each program runs on the unbatched oracle and on the stack language's interpreter; some on a backend too, in turn.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from tests.generator import programs, small
 from tests.interpreter import interpret
 
 SIZE = 4
+EVERY = 40  # how many programs there are to one that a backend runs too
 _column = st.lists(small, min_size=SIZE, max_size=SIZE).map(tf.constant)
 arguments = st.tuples(
     st.lists(st.integers(0, 2), min_size=SIZE, max_size=SIZE).map(tf.constant),
@@ -62,8 +62,8 @@ def main(programs_wanted: int = typer.Option(20_000, "--programs"), start: int =
             expected = f.options(backend="unbatched")(*values)
             assert_same(interpret(f, *values), expected)
             ran["interpreter"] += 1
-            if ran["interpreter"] % 10 == 0:
-                backend = list(BACKENDS)[ran["interpreter"] // 10 % len(BACKENDS)]
+            if ran["interpreter"] % EVERY == 0:
+                backend = list(BACKENDS)[ran["interpreter"] // EVERY % len(BACKENDS)]
                 assert_same(f.options(**BACKENDS[backend])(*values), expected)
                 ran[backend] += 1
             linecache.cache.pop(f._fn.__code__.co_filename)

@@ -200,7 +200,8 @@ class Writer:
         return indented(self.block(0, False))
 
     def function(self, name: str) -> str:
-        return f"{HEAD.format(name=name)}{indented(self.block(2, False))}\n    return {self.ints(1)}, z\n"
+        depth = self.pick(0, 1, 1, 2) if name == "f" else 0
+        return f"{HEAD.format(name=name)}{indented(self.block(depth, False))}\n    return {self.ints(1)}, z\n"
 
 
 @st.composite
