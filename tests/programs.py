@@ -711,3 +711,34 @@ def loops_over_rows(x, n):
     for position, value in enumerate((n, n + 1)):
         total = total * 2.0 + tf.cast(position * value, tf.float32)
     return total, last, (10, 20, 30, 40)[n] * 1.5
+
+
+THRESHOLD = tf.constant(2)
+
+
+# --- found by random programs, by reviewers ------------------------------------------------------
+
+
+@program(ints(1, 2, 3), ints([1, 2, 3], [4, 5, 6], [7, 8, 9]))
+def known_names_as_arguments_and_conditions(n, x):
+    for k in ab.unroll(range(2)):
+        n = n + (k if k % 2 == 0 or factorial(k) > 3 else factorial(THRESHOLD))
+    if THRESHOLD:
+        n = n + 100
+    return [factorial(x[(j + 1) % 3] % 4) for j in (n, n + 1)][1], n, 0 in (1, n, 103)
+
+
+@program(floats(1.0, -2.0))
+def functions_made_in_each_copy(x):
+    total = 0.0
+    for function, scale in ((tf.sin, 1.0), (tf.cos, 2.0), (tf.abs, 3.0), (tf.square, 4.0)):
+        helper = lambda y: function(y) * scale
+
+        def chosen(y):
+            if y > 0:
+                return helper(y) + scale
+            return function(y)
+
+        alias = function
+        total = total + helper(x) + chosen(x) * 0.5 + alias(x)
+    return total

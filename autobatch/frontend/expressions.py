@@ -67,7 +67,9 @@ class _InScope(gast.NodeTransformer):
 
     def visit_Subscript(self, node: gast.Subscript) -> gast.AST:
         node = self.generic_visit(node)
-        if isinstance(node.ctx, gast.Load) and set(names(node.slice)) & (self.desugarer.locals | self.bound):
+        if isinstance(node.ctx, gast.Load) and (
+            self.desugarer.has_local(node.slice) or set(names(node.slice)) & self.bound
+        ):
             return support("getitem", [node.value, index_value(node.slice)], node)
         return node
 
@@ -119,9 +121,13 @@ class Expressions(Scope):
 
     def named(self, node: gast.AST, hint: str) -> gast.AST:
         """The value under a name (or as the constant that it is)."""
-        if isinstance(node, gast.Constant) or (isinstance(node, gast.Name) and hint == "cond"):
+        if isinstance(node, gast.Constant) or (self.is_variable(node) and hint == "cond"):
             return node
         return self.temporary(node, hint)
+
+    def is_variable(self, node: gast.AST) -> bool:
+        """Whether this is a name that differs between members, not one that is known now."""
+        return isinstance(node, gast.Name) and (node.id in self.locals or node.id in self.temporaries)
 
     def temporary(self, node: gast.AST, hint: str) -> gast.Name:
         name = self.fresh(hint)
@@ -164,7 +170,7 @@ class Expressions(Scope):
         return self.children(node)
 
     def on_Subscript(self, node: gast.Subscript) -> gast.AST:
-        if not any(name in self.locals for name in names(node.slice)):
+        if not self.has_local(node.slice):
             return self.children(node)
         return support("getitem", [self.expression(node.value), self.expression(index_value(node.slice))], node)
 
@@ -358,7 +364,7 @@ class Expressions(Scope):
                 static.append((name, self.static_argument(name, value) if id(value) in passed else value))
             elif id(value) in passed:
                 argument = self.expression(value)
-                arguments.append(argument if isinstance(argument, gast.Name) else self.temporary(argument, "arg"))
+                arguments.append(argument if self.is_variable(argument) else self.temporary(argument, "arg"))
             else:  # a default, which Python evaluated when the function was defined
                 arguments.append(self.temporary(self.default(callee, name, node), "arg"))
         arguments += [load(name, node) for name in callee.captured]

@@ -183,7 +183,8 @@ class Machine:
                         keys = [_stack(v, k) for k in range(len(dynamic(types[v])))]
                         # An idle lane's depth is not used: it would let XLA hoist the load, as above.
                         depth = tf.where(active, state["depth"], 0)
-                        env[v] = [self._restored(new.get(key, state[key]), depth) for key in keys]
+                        restored = (self._restored(new.get(key, state[key]), depth) for key in keys)
+                        env[v] = [self._harmless(leaf, active) for leaf in restored]
         for v in set(self._kept(i)) - in_place:
             for k, leaf in enumerate(env[v]):
                 key = _register(v, k)
