@@ -1,4 +1,4 @@
-"""python -m benchmarks [fibonacci|dispatch|all]: times, prints tables, writes JSON to benchmarks/results/."""
+"""python -m benchmarks [fibonacci|dispatch|writes|overhead]: prints tables, writes JSON to benchmarks/results/."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from rich.table import Table
 
 from benchmarks import dispatch as dispatch_benchmark
 from benchmarks import fibonacci as fibonacci_benchmark
+from benchmarks import overhead as overhead_benchmark
+from benchmarks import writes as writes_benchmark
 from benchmarks.timing import machine, save
 
 app = typer.Typer(add_completion=False, help=__doc__)
@@ -21,7 +23,7 @@ def show(title: str, results: dict[str, dict[str, float]]) -> None:
     for column in ("system", "first call, s", "median, ms", "times faster", *(["gradients a second"] if rated else [])):
         table.add_column(column, justify="left" if column == "system" else "right")
     for name, row in results.items():
-        cells = [f"{row['first']:.1f}", f"{1e3 * row['median']:.2f}", f"{slowest / row['median']:.1f}"]
+        cells = [f"{row['first']:.1f}", f"{1e3 * row['median']:.3f}", f"{slowest / row['median']:.1f}"]
         table.add_row(name, *cells, *([f"{row['gradients_per_second']:,.0f}"] if rated else []))
     console.print(table)
 
@@ -42,12 +44,30 @@ def dispatch(chains: int = 1024, trajectories: int = 2, rounds: int = 3) -> None
     save("dispatch", results)
 
 
+@app.command()
+def writes(rounds: int = 15) -> None:
+    """1,000 item writes against one, into vectors of several sizes."""
+    results = writes_benchmark.run(rounds)
+    show(f"item writes, {writes_benchmark.MEMBERS} members", results)
+    save("writes", results)
+
+
+@app.command()
+def overhead(rounds: int = 1000) -> None:
+    """A second call, against the tf.function that it runs."""
+    results = overhead_benchmark.run(rounds)
+    show("a second call with the same signature", results)
+    save("overhead", results)
+
+
 @app.callback(invoke_without_command=True)
 def everything(context: typer.Context) -> None:
     if context.invoked_subcommand is None:
         console.print(machine())
         fibonacci()
         dispatch()
+        writes()
+        overhead()
 
 
 if __name__ == "__main__":
