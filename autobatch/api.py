@@ -251,6 +251,9 @@ class _Program:
         self.frontend, typed = _typed(callee, taken)
         self.typed = write_in_place(typed)
         self.executables: dict[tuple, ProgramCounter | LocalStatic] = {}
+        self.watch()
+
+    def watch(self) -> None:
         self.watched = watch(core.source for core in self.frontend.cores.values())
 
     def is_up_to_date(self) -> bool:
@@ -308,6 +311,8 @@ class _Program:
             raise errors.ExecutionError(
                 f"TensorFlow failed while running `{self.typed.program.entry.name}`: {text}", help=help
             ) from error
+        if not self.is_up_to_date():  # the user's own code changed something while it was traced
+            self.watch()
         return arguments.put_together(self.result_type, stored, taken)
 
 

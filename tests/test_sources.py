@@ -1,0 +1,202 @@
+"""Functions are found and read wherever Python code stands, and read again when what they refer to has changed."""
+
+import functools
+import importlib.util
+import linecache
+import sys
+
+import pytest
+import tensorflow as tf
+
+import autobatch as ab
+
+X = tf.constant([1.0, -2.0])
+BODY = '''import autobatch as ab
+
+RATE = 2.0
+
+
+@ab.autobatch
+def scaled(x):
+    """Has a text
+  with odd indentation."""
+    if x > 0:
+        return x * RATE
+    # Umlauts: äöü
+    return "äöü" and -x
+'''
+
+
+def module(tmp_path, text, newline="\n", name="written"):
+    path = tmp_path / f"{name}.py"
+    path.write_bytes(text.replace("\n", newline).encode())
+    spec = importlib.util.spec_from_file_location(name, path)
+    made = importlib.util.module_from_spec(spec)
+    sys.modules[name] = made
+    spec.loader.exec_module(made)
+    return made
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_line_ends(tmp_path, newline):
+    assert module(tmp_path, BODY, newline).scaled(X).numpy().tolist() == [2.0, 2.0]
+
+
+def test_tabs(tmp_path):
+    text = BODY.replace("    ", "\t")
+    assert module(tmp_path, text).scaled(X).numpy().tolist() == [2.0, 2.0]
+    with pytest.raises(ab.errors.UnsupportedSyntaxError) as caught:
+        module(tmp_path, text.replace("if x > 0:", "with x:")).scaled(X)
+    assert str(caught.value).splitlines()[3:5] == ["  10 |     with x:", "     |     ^"]
+
+
+def test_a_notebook_cell():
+    # Jupyter keeps a cell's source in linecache, under a name that is no file.
+    name = "/tmp/ipykernel_1/2.py"
+    linecache.cache[name] = (len(BODY), None, BODY.splitlines(keepends=True), name)
+    scope = {"__name__": "__main__"}
+    exec(compile(BODY, name, "exec"), scope)
+    assert scope["scaled"](X).numpy().tolist() == [2.0, 2.0]
+
+
+def test_an_edited_file(tmp_path):
+    scaled = module(tmp_path, BODY).scaled
+    assert scaled(X).numpy().tolist() == [2.0, 2.0]
+    edited = module(tmp_path, "# One line more.\n" + BODY.replace("RATE = 2.0", "RATE = 30.0"))
+    assert edited.scaled(X).numpy().tolist() == [30.0, 2.0]
+
+
+def test_inside_a_function_a_class_and_another_decorator():
+    offset = 10.0
+
+    def logged(function):
+        @functools.wraps(function)
+        def wrapper(*args):
+            return function(*args)
+
+        return wrapper
+
+    class Model:
+        @logged
+        @ab.autobatch
+        @staticmethod
+        def step(x):
+            return x + offset if x > 0 else x
+
+    assert Model.step(X).numpy().tolist() == [11.0, -2.0]
+
+
+RATES = {"up": 2.0}
+
+
+class Model:
+    def __init__(self, rate):
+        self.rate = rate
+
+    @property
+    def double(self):
+        return 2.0 * self.rate
+
+    @ab.autobatch
+    def step(self, x):
+        return x * self.rate if x > 0 else x - self.double
+
+    @ab.autobatch
+    def repeated(self, x, n):
+        return x if n == 0 else self.repeated(self.step(x), n - 1)
+
+
+class Child(Model):
+    @ab.autobatch
+    def step(self, x):
+        return x + 1.0
+
+
+def test_methods():
+    model, n = Model(3.0), tf.constant([2, 1])
+    assert model.step(X).numpy().tolist() == [3.0, -8.0]
+    assert model.repeated(X, n).numpy().tolist() == [9.0, -8.0]
+    assert model.repeated.unbatched(1.0, 2) == 9.0
+    assert Model.step(model, X).numpy().tolist() == [3.0, -8.0]
+    assert ab.autobatch(model.step._fn.__get__(model))(X).numpy().tolist() == [3.0, -8.0]
+    assert Child(3.0).repeated(X, n).numpy().tolist() == [3.0, -1.0]
+    assert "call repeated" in model.repeated.lower(X, n).as_text()
+
+
+def test_what_has_changed_is_read_again():
+    model = Model(3.0)
+    assert model.step(X).numpy().tolist() == [3.0, -8.0]
+    model.rate = 5.0
+    assert model.step(X).numpy().tolist() == [5.0, -12.0]
+    factor = 1.0
+
+    def helper(x):
+        return x * factor
+
+    @ab.autobatch
+    def risen(x):
+        return helper(x) * RATES["up"] if x > 0 else x
+
+    assert risen(X).numpy().tolist() == [2.0, -2.0]
+    RATES["up"] = 4.0
+    assert risen(X).numpy().tolist() == [4.0, -2.0]
+    factor = 10.0
+    assert risen(X).numpy().tolist() == [40.0, -2.0]
+
+    def helper(x):  # noqa: F811
+        return -x
+
+    assert risen(X).numpy().tolist() == [-4.0, -2.0]
+    RATES["up"] = 2.0
+
+
+def test_static_arguments_are_compared_by_content():
+    traced = []
+
+    @ab.autobatch(static_argnames="sizes")
+    def grown(x, sizes):
+        traced.append(0)
+        for size in ab.unroll(sizes):
+            x = x + tf.reduce_sum(tf.ones([size]))
+        return x
+
+    assert grown(X, [1, 2]).numpy().tolist() == [4.0, 1.0]
+    before = len(traced)
+    assert grown(X, [1, 2]).numpy().tolist() == [4.0, 1.0]
+    assert len(traced) == before
+    sizes = [1, 3]
+    assert grown(X, sizes).numpy().tolist() == [5.0, 2.0]
+    sizes.append(1)
+    assert grown(X, sizes).numpy().tolist() == [6.0, 3.0]
+
+
+def test_print(capsys):
+    @ab.autobatch(backend="local_static", jit_compile=False)
+    def shown(x, n):
+        for i in range(n):
+            print("turn", i, f"x={x:.2f}", sep=": ")
+            x = x * 2.0
+        return x
+
+    shown(X, tf.constant([1, 2]))
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == ["member 0: turn: 0: x=1.00", "member 1: turn: 0: x=-2.00", "member 1: turn: 1: x=-4.00"]
+    shown.unbatched(1.0, 1)
+    assert capsys.readouterr().out == "turn: 0: x=1.00\n"
+
+
+@pytest.mark.parametrize("dispatch", ["guarded", "switch_case"])
+def test_max_steps(dispatch):
+    @ab.autobatch(max_steps=40, dispatch=dispatch)
+    def endless(x):
+        while x < 5.0:
+            if x > 0.0:
+                x = x + 2.0
+        return x
+
+    assert endless(tf.constant([1.0, 6.0])).numpy().tolist() == [5.0, 6.0]
+    with pytest.raises(ab.errors.StepLimitError, match="max_steps=40") as caught:
+        endless(X)
+    assert 1 in caught.value.members
+    with pytest.raises(ab.errors.StepLimitError):
+        endless.options(backend="local_static")(X)
