@@ -301,7 +301,7 @@ class _Program:
             (stored,) = self.executable(taken.size, options)(self.arguments(taken), taken.shared)
         except errors.MemberError as error:
             if error.results is not None:
-                error.results = arguments.put_together(self.result_type, error.results[0], taken)
+                error.results = arguments.put_together(self.result_type, error.results[0], taken, saturate=True)
             raise
         except tf.errors.OpError as error:
             text = error.message.splitlines()[0]

@@ -178,8 +178,12 @@ def member(type_: Type, stored: Sequence[tf.Tensor], shared: Sequence[tf.Tensor]
     )
 
 
-def put_together(type_: Type, stored: Sequence[tf.Tensor], taken: Arguments) -> Any:
-    """A batched result from its stored leaves; what is the same for all members is repeated."""
+def put_together(type_: Type, stored: Sequence[tf.Tensor], taken: Arguments, saturate: bool = False) -> Any:
+    """A batched result from its stored leaves; what is the same for all members is repeated.
+
+    ``saturate``: an int that does not fit becomes the nearest that does, and does not raise.
+    """
+    saturate = saturate or not tf.executing_eagerly()
     remaining = iter(stored)
     number_types = WIDE_DTYPES if taken.wide else DEFAULT_DTYPES
 
@@ -194,22 +198,19 @@ def put_together(type_: Type, stored: Sequence[tf.Tensor], taken: Arguments) -> 
             case Static(value):
                 return value
             case Weak(kind):
-                return _narrowed(next(remaining), number_types[kind])
+                return _narrowed(next(remaining), number_types[kind], saturate)
             case _:
                 return next(remaining)
 
     return tf.nest.pack_sequence_as(type_, [build(leaf) for leaf in leaves(type_)])
 
 
-def _narrowed(numbers: tf.Tensor, dtype: tf.DType) -> tf.Tensor:
-    """Python numbers as the dtype that TensorFlow gives them.
-
-    An int that does not fit raises; inside a tf.function, where nothing can, it becomes the nearest that does.
-    """
-    if dtype == tf.int32 and not tf.executing_eagerly():
+def _narrowed(numbers: tf.Tensor, dtype: tf.DType, saturate: bool) -> tf.Tensor:
+    """Python numbers as the dtype that TensorFlow gives them."""
+    if dtype == tf.int32 and saturate:
         numbers = tf.clip_by_value(numbers, dtype.min, dtype.max)
     result = tf.cast(numbers, dtype)
-    if dtype == tf.int32 and tf.executing_eagerly():
+    if dtype == tf.int32 and not saturate:
         lost = tuple(np.nonzero(np.asarray(result) != np.asarray(numbers))[0].tolist())
         if lost:
             raise errors.MemberError(

@@ -96,6 +96,10 @@ class MemberIndexError(MemberError, IndexError):
     """Some members used an index that is out of range."""
 
 
+class MemberArithmeticError(MemberError, ArithmeticError):
+    """Some members divided an integer by zero, or left the range of 64-bit integers, or made an int of no number."""
+
+
 class MemberAssertionError(MemberError, AssertionError):
     """Some members failed an ``assert``."""
 

@@ -190,6 +190,11 @@ def unroll(iterable: Any) -> list:
     return tf.unstack(items) if is_tensor(items) else list(items)
 
 
+def rows(value: Any) -> Any:
+    """What a comprehension goes through: a tensor's rows, which TensorFlow does not iterate."""
+    return tf.unstack(value) if is_tensor(value) and value.shape.rank else value
+
+
 def unroll_first(value: Any) -> Any:
     """Asks for the loop over ``value`` to be unrolled."""
     raise UnlikeItemsError(len(unroll(value)))

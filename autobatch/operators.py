@@ -9,16 +9,17 @@ from __future__ import annotations
 import builtins
 import operator
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import tensorflow as tf
 
 from autobatch import context, errors
-from autobatch.indexing import getitem, item, place, sequence, setitem, slice_, unpack, unroll, unroll_first
+from autobatch.indexing import getitem, item, place, rows, sequence, setitem, slice_, unpack, unroll, unroll_first
 from autobatch.structs import Rows
-from autobatch.values import WIDE_DTYPES, WeakScalar, adopts, is_tensor, per_member, weak
+from autobatch.values import WIDE_DTYPES, WeakScalar, adopts, divisor, is_tensor, per_member, weak
 
-__all__ = ["getitem", "item", "place", "sequence", "setitem", "slice_", "unpack", "unroll", "unroll_first"]
+__all__ = ["getitem", "item", "place", "rows", "sequence", "setitem", "slice_", "unpack", "unroll", "unroll_first"]
 
 
 def truth(value: Any) -> Any:
@@ -83,11 +84,20 @@ def ifexp(condition: Any, yes: Callable[[], Any], no: Callable[[], Any]) -> Any:
     known = truth(condition)
     if not per_member(condition):
         return yes() if known else no()
-    left, right = yes(), no()
+    left, right = _if(known, yes), _if(tf.logical_not(known), no)
     if tf.nest.is_nested(left):
         tf.nest.assert_same_structure(left, right)
         return tf.nest.map_structure(lambda a, b: _choice(known, a, b), left, right)
     return _choice(known, left, right)
+
+
+def _if(condition: tf.Tensor, side: Callable[[], Any]) -> Any:
+    """``side()``, whose checks are only of the members that meet the condition."""
+    with context.collected_remarks() as made:
+        value = side()
+    for remark in made:
+        context.remark(replace(remark, passed=tf.logical_or(remark.passed, tf.logical_not(condition))))
+    return value
 
 
 def _choice(condition: tf.Tensor, left: Any, right: Any) -> Any:
@@ -129,6 +139,24 @@ def assert_(condition: Any, source: str, text: str, values: Callable[[], tuple] 
 def print_(text: str, *values: Any) -> None:
     """Prints ``text.format(*values)``."""
     context.remark(context.Remark(text, values))
+
+
+def floordiv(left: Any, right: Any) -> Any:
+    """``left // right``"""
+    return left // _divisor(left, right)
+
+
+def mod(left: Any, right: Any) -> Any:
+    """``left % right``"""
+    return left % _divisor(left, right)
+
+
+def _divisor(left: Any, right: Any) -> Any:
+    """An integer divisor, checked to be other than zero: XLA does not."""
+    integers = all(is_tensor(v) and v.dtype.is_integer or isinstance(v, WeakScalar | int) for v in (left, right))
+    if integers and (is_tensor(right) or (isinstance(right, WeakScalar) and is_tensor(left))):
+        return divisor(right.astype(left.dtype) if isinstance(right, WeakScalar) else right)
+    return right
 
 
 def integer(value: Any) -> Any:
@@ -180,6 +208,12 @@ def _cast(python: type) -> Callable:
             return WeakScalar(truth(value), bool)
         if value.shape.rank != 0:
             raise errors.TypeMismatchError(f"{python.__name__}() needs a scalar per member, not shape {value.shape}.")
+        if python is int and value.dtype.is_floating:
+            number = tf.abs(value) < 2.0**63
+            context.check(
+                number, errors.MemberArithmeticError, "a number that is not finite or too large becomes an int"
+            )
+            value = tf.where(number, value, tf.zeros([], value.dtype))
         return WeakScalar(tf.cast(value, WIDE_DTYPES[python]), python)
 
     return cast
@@ -205,6 +239,22 @@ def type_(value: Any, *rest: Any) -> Any:
     return value.kind if isinstance(value, WeakScalar) else type(value, *rest)
 
 
+def any_(values: Any) -> Any:
+    """``any(values)``"""
+    found: Any = False
+    for value in rows(values):
+        found = either(found, lambda v=value: v)
+    return found
+
+
+def all_(values: Any) -> Any:
+    """``all(values)``"""
+    found: Any = True
+    for value in rows(values):
+        found = both(found, lambda v=value: v)
+    return found
+
+
 def in_(item: Any, container: Any) -> Any:
     """``item in container``"""
     if not isinstance(container, list | tuple) or not any(map(per_member, (item, *container))):
@@ -220,6 +270,8 @@ int_, float_, bool_ = _cast(int), _cast(float), _cast(bool)
 
 # The builtins that need an operator of ours, by its name.
 BUILTINS = {
+    builtins.any: "any_",
+    builtins.all: "all_",
     builtins.min: "min_",
     builtins.max: "max_",
     builtins.int: "int_",

@@ -125,6 +125,8 @@ def _combine(python: Callable, result: type | None, left: Any, right: Any) -> An
             adopted = _adopted(weak, other.dtype)
             return python(adopted, other) if weak is left else python(other, adopted)
     a, b, kind = _meet(left, right)
+    if python in _DIVISIONS:
+        b = divisor(b)
     if kind is bool and result is None and python not in _LOGICAL:
         a, b, kind = tf.cast(a, tf.int64), tf.cast(b, tf.int64), int
     if python is operator.pow and kind is int and not (isinstance(right, int) and right >= 0):
@@ -134,9 +136,31 @@ def _combine(python: Callable, result: type | None, left: Any, right: Any) -> An
         )
     if python is operator.truediv and kind is not float:
         a, b = tf.cast(a, tf.float64), tf.cast(b, tf.float64)
-    return WeakScalar(_FUNCTIONS.get(python, python)(a, b), result or kind)
+    value = _FUNCTIONS.get(python, python)(a, b)
+    if kind is int and python in _GROWING:
+        both_differ = isinstance(left, WeakScalar) and isinstance(right, WeakScalar)
+        if both_differ or python is not operator.add and python is not operator.sub:  # a step of a counter is safe
+            _check_range(python, a, b, value)
+    return WeakScalar(value, result or kind)
 
 
+def divisor(value: tf.Tensor) -> tf.Tensor:
+    """The value, of which a member fails that divides by zero; then 1, for whatever the others do beside it."""
+    zero = tf.equal(value, tf.zeros([], value.dtype))
+    context.check(~zero, errors.MemberArithmeticError, "a number is divided by zero")
+    return tf.where(zero, tf.ones([], value.dtype), value)
+
+
+def _check_range(python: Callable, a: tf.Tensor, b: tf.Tensor, value: tf.Tensor) -> None:
+    """Fails members whose Python int does not fit 64 bits: 2.0**63, as floats see it."""
+    x, y = tf.cast(a, tf.float64), tf.cast(b, tf.float64)
+    exact = x * tf.pow(tf.constant(2.0, tf.float64), y) if python is operator.lshift else python(x, y)
+    fits = tf.abs(exact - tf.cast(value, tf.float64)) <= 2.0**62
+    context.check(fits, errors.MemberArithmeticError, "a Python int does not fit 64 bits")
+
+
+_DIVISIONS = (operator.floordiv, operator.mod, operator.truediv)
+_GROWING = (operator.add, operator.sub, operator.mul, operator.pow, operator.lshift)
 _FUNCTIONS = {operator.lshift: tf.bitwise.left_shift, operator.rshift: tf.bitwise.right_shift}
 _LOGICAL = (operator.and_, operator.or_, operator.xor)
 _RESULT_KINDS = dict.fromkeys(("add", "sub", "mul", "floordiv", "mod", "pow", "and_", "or_", "xor", "lshift", "rshift"))

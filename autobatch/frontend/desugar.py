@@ -65,7 +65,7 @@ class _Desugarer(Nested):
                 self.alias(node)
                 return
             if isinstance(node.value, gast.Lambda) and self.is_named_once(node):
-                self.help(node.targets[0].id, node)
+                self.named_lambda(node)
                 return
             self.out.append(assign(node.targets[0].id, self.expression(node.value), node))
             self.merge_last()
@@ -103,7 +103,13 @@ class _Desugarer(Nested):
             )
 
     def do_AugAssign(self, node: gast.AugAssign) -> None:
-        self.emit(gast.AugAssign(target=node.target, op=node.op, value=self.expression(node.value)), node)
+        value = self.expression(node.value)
+        if isinstance(node.target, gast.Name):
+            checked = self.division(node.op, load(node.target.id, node), value, node)
+            if checked is not None:
+                self.out.append(assign(node.target.id, checked, node))
+                return
+        self.emit(gast.AugAssign(target=node.target, op=node.op, value=value), node)
 
     def do_Assert(self, node: gast.Assert) -> None:
         values: Statements = []

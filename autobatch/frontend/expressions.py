@@ -169,6 +169,18 @@ class Expressions(Scope):
             return support("not_", [self.truth(node.operand)], node)
         return self.children(node)
 
+    def on_BinOp(self, node: gast.BinOp) -> gast.AST:
+        """Integer division by what may be zero is checked."""
+        left, right = self.expression(node.left), self.expression(node.right)
+        return self.division(node.op, left, right, node) or gast.copy_location(
+            gast.BinOp(left=left, op=node.op, right=right), node
+        )
+
+    def division(self, op: gast.AST, left: gast.AST, right: gast.AST, at: gast.AST) -> gast.AST | None:
+        if isinstance(right, gast.Constant) or not isinstance(op, gast.FloorDiv | gast.Mod):
+            return None
+        return support("floordiv" if isinstance(op, gast.FloorDiv) else "mod", [left, right], at)
+
     def on_Subscript(self, node: gast.Subscript) -> gast.AST:
         if not self.has_local(node.slice):
             return self.children(node)

@@ -225,6 +225,9 @@ class Loops(Expressions):
 
     def comprehension(self, node: gast.AST) -> gast.AST:
         if not self.needs_statements(node):
+            for generator in node.generators:
+                if isinstance(generator.iter, gast.Name | gast.Attribute | gast.Subscript):
+                    generator.iter = support("rows", [generator.iter], node)
             return self.scope(node)
         if isinstance(node, gast.GeneratorExp) and id(node) not in self.used_at_once:
             self.refuse(node, "a generator whose items need statements of their own", "write a list.")

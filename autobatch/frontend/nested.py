@@ -38,6 +38,20 @@ class Nested(Loops):
         else:
             self.help(node.name, node)
 
+    def named_lambda(self, node: gast.Assign) -> None:
+        """``f = lambda x: ...``"""
+        value = node.value
+        body = [gast.copy_location(gast.Return(value=value.body), value.body)]
+        definition = gast.FunctionDef(
+            name=node.targets[0].id, args=value.args, body=body, decorator_list=[], returns=None, type_comment=None,
+            type_params=[],
+        )  # fmt: skip
+        definition = gast.copy_location(definition, node)
+        if self.is_lifted(definition):
+            self.lift(definition, static=())
+        else:
+            self.help(definition.name, node)
+
     def decorator(self, node: gast.AST) -> tuple[str, ...] | None:
         """The static arguments' names, if this is the decorator ``autobatch``."""
         call = isinstance(node, gast.Call)
@@ -103,10 +117,10 @@ class Nested(Loops):
         self.locals.add(new)
 
     def is_used_at_once(self, use: gast.Name) -> bool:
+        calls = [n for s in self.rest for n in gast.walk(s) if isinstance(n, gast.Call)]
         return any(
-            isinstance(n, gast.Call) and (n.func is use or use in n.args or any(k.value is use for k in n.keywords))
-            for s in self.rest
-            for n in gast.walk(s)
+            n.func is use or ((use in n.args or any(k.value is use for k in n.keywords)) and not _keeps(n))
+            for n in calls
         )
 
     def rename_rest(self, old: str, new: str) -> None:
@@ -172,7 +186,7 @@ class Nested(Loops):
     def is_named_once(self, node: gast.Assign) -> bool:
         """Whether the name has this value wherever it is read."""
         name = node.targets[0].id
-        later = sum(len(_uses(name, s)) for s in self.rest)
+        later = sum(len(_uses(name, s)) for s in (*self.rest, node.value))
         return self.assignments[name] == 1 and later == len(_uses(name, self.tree))
 
     def is_alias(self, node: gast.Assign) -> bool:
@@ -206,6 +220,12 @@ class Nested(Loops):
 
     def alias(self, node: gast.Assign) -> None:
         self.name_static(node.targets[0].id, self.static_value(node.value))
+
+
+def _keeps(call: gast.Call) -> bool:
+    """Whether a call may keep its arguments for later: ``functions.append(f)``, ``partial(f)``."""
+    name = call.func.attr if isinstance(call.func, gast.Attribute) else getattr(call.func, "id", "")
+    return name in ("append", "insert", "extend", "add", "setdefault", "update", "partial", "dict", "list", "tuple")
 
 
 def _with_captured(arguments: gast.arguments, captured: tuple[str, ...]) -> gast.arguments:
