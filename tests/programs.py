@@ -742,3 +742,51 @@ def functions_made_in_each_copy(x):
         alias = function
         total = total + helper(x) + chosen(x) * 0.5 + alias(x)
     return total
+
+
+@program(ints([1, 1, 2, 2, 0], [1, 2, 2, 0, 0], [1, 1, 1, 1, 2]), ints(0, 0, 0))
+def balanced_brackets(tokens, depth):
+    position = 0
+    while position < len(tokens) and (token := tokens[position]) != 0:
+        position += 1
+        if token == 1:
+            depth += 1
+        elif token == 2 and (depth := depth - 1) < 0:
+            return False, position
+        if depth > 3:
+            return False, -position
+    return depth == 0, position
+
+
+@program(ints(1, 4, 5))
+def queens(n, row=0, columns=0, falling=0, rising=0):
+    if row == n:
+        return 1
+    count = 0
+    for column in range(n):
+        a, b, c = 1 << column, 1 << (row + column), 1 << (row - column + 8)
+        if not (columns & a) and not (falling & b) and not (rising & c):
+            count += queens(n, row + 1, columns | a, falling | b, rising | c)
+    return count
+
+
+@program(floats(0.3, 2.2, -1.0), floats(3.0, 3.1, 0.5))
+def adaptive_simpson(a, b, depth=0):
+    def f(t):
+        return tf.sin(t * t) + 1.5
+
+    def simpson(left, right):
+        return (right - left) / 6.0 * (f(left) + 4.0 * f((left + right) / 2.0) + f(right))
+
+    middle = (a + b) / 2.0
+    halves = simpson(a, middle) + simpson(middle, b)
+    if depth > 5 or abs(halves - simpson(a, b)) < 1e-3:
+        return halves
+    return adaptive_simpson(a, middle, depth + 1) + adaptive_simpson(middle, b, depth + 1)
+
+
+@program(floats(1.0, -2.0), ints(2, 0), ints([1, 2], [3, 1]))
+def lambdas_with_control_flow(x, n, v):
+    sign = lambda y: 1.0 if y > 0 else -1.0
+    factorial = lambda k: 1 if k <= 0 else k * factorial(k - 1)
+    return sign(x), factorial(n), any(q > 2 for q in v), all([q > 0 for q in (x, x + 5.0)]), 7 % (n + 1), 9 // (n + 2)

@@ -9,10 +9,11 @@ import gast
 
 from autobatch.frontend import fence, item_assignment
 from autobatch.frontend.core import Callee, Core
+from autobatch.frontend.loops import split_walrus
 from autobatch.frontend.nested import Nested
 from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.source import Source, unparse
-from autobatch.frontend.syntax import Statements, always_leaves, assign, constant, load, store, support, thunk
+from autobatch.frontend.syntax import Statements, always_leaves, assign, constant, load, renamed, store, support, thunk
 
 
 def desugar(source: Source, callee_of: Callable[[Any], Callee | None], unrolled: Mapping[Any, int]) -> Core:
@@ -136,6 +137,12 @@ class _Desugarer(Nested):
     do_Continue = do_Break
 
     def do_If(self, node: gast.If) -> None:
+        first, rest = split_walrus(node.test)
+        if rest is not None:
+            inner = gast.copy_location(gast.If(test=rest, body=node.body, orelse=node.orelse), node)
+            again = [renamed(statement, {}) for statement in node.orelse]
+            self.do_If(gast.copy_location(gast.If(test=first, body=[inner], orelse=again), node))
+            return
         known = self.known(node.test)
         if known is not UNKNOWN:
             self.out += self.block(node.body if known else node.orelse)

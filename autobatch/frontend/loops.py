@@ -62,6 +62,12 @@ class Loops(Expressions):
     def do_While(self, node: gast.While) -> None:
         if self.else_jumps(node):
             return
+        first, rest = split_walrus(node.test)
+        if rest is not None and not node.orelse:
+            leave = gast.If(test=rest, body=[gast.Pass()], orelse=[gast.copy_location(gast.Break(), node)])
+            body = [gast.copy_location(leave, node), *node.body]
+            self.do_While(gast.copy_location(gast.While(test=first, body=body, orelse=[]), node))
+            return
         known = self.known(node.test)
         if known is not UNKNOWN and not known:
             self.out += self.block(node.orelse)
@@ -284,6 +290,17 @@ class Loops(Expressions):
                 "choose the value ([a if c else 0.0 for ...]), or fill a tensor in a for loop.",
             )
         return bool(known)
+
+
+def split_walrus(test: gast.AST) -> tuple[gast.AST, gast.AST | None]:
+    """``a and (y := b)`` as a, and the rest that runs only if a holds, after which y is set; else None."""
+    if not (isinstance(test, gast.BoolOp) and isinstance(test.op, gast.And)):
+        return test, None
+    first, *rest = test.values
+    if not any(isinstance(part, gast.NamedExpr) for value in rest for part in gast.walk(value)):
+        return test, None
+    whole = rest[0] if len(rest) == 1 else gast.copy_location(gast.BoolOp(op=test.op, values=rest), rest[0])
+    return first, whole
 
 
 def place(node: gast.AST) -> tuple:
