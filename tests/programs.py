@@ -771,18 +771,18 @@ def queens(n, row=0, columns=0, falling=0, rising=0):
 
 
 @program(floats(0.3, 2.2, -1.0), floats(3.0, 3.1, 0.5))
-def adaptive_simpson(a, b, depth=0):
+def simpson_with_helpers(a, b, depth=0):
     def f(t):
         return tf.sin(t * t) + 1.5
 
-    def simpson(left, right):
+    def rule(left, right):
         return (right - left) / 6.0 * (f(left) + 4.0 * f((left + right) / 2.0) + f(right))
 
     middle = (a + b) / 2.0
-    halves = simpson(a, middle) + simpson(middle, b)
-    if depth > 5 or abs(halves - simpson(a, b)) < 1e-3:
+    halves = rule(a, middle) + rule(middle, b)
+    if depth > 5 or abs(halves - rule(a, b)) < 1e-3:
         return halves
-    return adaptive_simpson(a, middle, depth + 1) + adaptive_simpson(middle, b, depth + 1)
+    return simpson_with_helpers(a, middle, depth + 1) + adaptive_simpson(middle, b, depth + 1)
 
 
 @program(floats(1.0, -2.0), ints(2, 0), ints([1, 2], [3, 1]))
