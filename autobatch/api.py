@@ -103,8 +103,9 @@ class Autobatched:
                 return self._python(*self._receiver, *args, **kwargs)
             case context.Mode.TRACING:
                 raise errors.UnsupportedSyntaxError(
-                    f"`{self.__name__}` is autobatched, and is called from code that is not.",
-                    help="call it by its own name from an autobatched function; decorate the functions in between.",
+                    f"`{self.__name__}` is autobatched, and this call was not seen when the program was lowered.",
+                    help="call it by a name that is known then: its own, an attribute, an item of a known list; and "
+                    "decorate the functions in between.",
                 )
         taken = self._take_apart(args, kwargs)
         if self._options.backend == "unbatched":

@@ -34,6 +34,28 @@ def entered(new: Mode) -> Iterator[None]:
         _mode.reset(token)
 
 
+class Primitive:
+    """The running of one primitive, for functions that may be called only while it runs."""
+
+
+_primitive: ContextVar[Primitive | None] = ContextVar("autobatch_primitive", default=None)
+
+
+def primitive() -> Primitive | None:
+    return _primitive.get()
+
+
+@contextmanager
+def tracing() -> Iterator[None]:
+    """Around the running of one primitive on symbolic values."""
+    token = _primitive.set(Primitive())
+    try:
+        with entered(Mode.TRACING):
+            yield
+    finally:
+        _primitive.reset(token)
+
+
 @dataclass(frozen=True)
 class Remark:
     """What user code has to say of each member that gets to a place.

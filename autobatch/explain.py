@@ -81,6 +81,8 @@ def _not_converted(helper: types.TracebackType | None, places: list) -> Exceptio
 
 
 def _help(text: str) -> str:
+    if "list indices" in text or "interpreted as an integer" in text:
+        return "this needs one Python number for all members; a loop over ab.unroll(range(4)) has that."
     if "ymbolic" in text:
         return "Python's and NumPy's functions need numbers; use TensorFlow's (tf.sin for math.sin or np.sin)."
     if "expected to be a" in text:
@@ -118,7 +120,7 @@ def _refined(error: Exception, location: ir.Location) -> ir.Location:
 
 def _is_inline(code: types.CodeType) -> bool:
     """Whether this is a comprehension, which stands in the autobatched function itself."""
-    return code.co_name in ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
+    return code.co_name in ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>") or code.co_filename.startswith("<str")
 
 
 def _place(at: types.TracebackType) -> ir.Location:

@@ -55,6 +55,10 @@ def getitem(value: Any, index: Any) -> Any:
             return _chosen(value, index)
         if not _has_member_index(index):
             return value[index]
+        if isinstance(value, dict):
+            raise errors.TypeMismatchError(
+                "A dict cannot be asked for a key that differs between members.", help="use if and elif, or a tensor."
+            )
         value = tf.convert_to_tensor(value)
     _check_slices(index)
     if value.shape.rank == 0:
@@ -211,6 +215,11 @@ def setitem(value: Any, index: Any, item: Any) -> Any:
     """``value`` after ``value[index] = item``: a new tensor, or the same Python container changed in place."""
     if isinstance(value, Rows):
         raise errors.TypeMismatchError("A ragged argument cannot be changed.", help="fill a tensor of your own.")
+    if not is_tensor(value) and _has_member_index(index) and context.mode() is context.Mode.TRACING:
+        raise errors.TypeMismatchError(
+            f"A {type(value).__name__} cannot be changed at an index that differs between members.",
+            help="make it a tensor (tf.stack), whose items can be assigned.",
+        )
     if not is_tensor(value):
         value[index.numpy() if isinstance(index, tf.Tensor) and hasattr(index, "numpy") else index] = item
         return value

@@ -19,7 +19,7 @@ from autobatch.explain import raise_at
 from autobatch.indexing import UnlikeItemsError
 from autobatch.passes.flow import reachable, reaching
 from autobatch.passes.simplify import decide_branches, simplify
-from autobatch.structs import map_rows
+from autobatch.structs import Rows, map_rows
 from autobatch.types import (
     Exact,
     JoinError,
@@ -145,6 +145,10 @@ class _Inference:
                 "give it a value of one type on every path: a search starts from a number such as -inf, not from None; "
                 "a function that ends without `return` returns None."
             )
+        elif isinstance(type_, list | tuple) and isinstance(self.types[variable], list | tuple):
+            help = "a list that grows has another type in each turn: loop over ab.unroll(...), or fill a tensor."
+        elif isinstance(type_, Static) and not isinstance(type_.value, bool | int | float):
+            help = "members cannot differ in this: do the work in each branch, or tell the cases apart by a number."
         elif (shape := _shape_to_start_from(self.types[variable], type_)) is not None:
             help = f"start from a tensor of that shape: tf.zeros({shape}), tf.fill({shape}, value)."
         elif (
@@ -194,8 +198,12 @@ class _Inference:
 
     def decision(self, name: str, branch: ir.Branch) -> bool | None:
         type_ = self.types[name, branch.condition]
+        if isinstance(type_, Rows):
+            raise errors.TypeMismatchError(
+                "A ragged argument is neither true nor false.", [(branch.location, "")], "test its len(x)."
+            )
         if tf.nest.is_nested(type_):
-            return len(type_) > 0
+            return len(type_) > 0 if hasattr(type_, "__len__") else True
         match type_:
             case Static(value):
                 return bool(value)

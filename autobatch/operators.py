@@ -136,6 +136,53 @@ def assert_(condition: Any, source: str, text: str, values: Callable[[], tuple] 
     context.check(truth(condition), errors.MemberAssertionError, f"`assert {source}` failed", text, shown)
 
 
+def at_once(value: Any) -> Any:
+    """A function or generator that may be used only in the expression that makes it.
+
+    Later, Python's would see later values of the variables that it captured; this one would not.
+    """
+    made = context.primitive()
+
+    def check() -> None:
+        if context.primitive() is not made:
+            raise errors.UnsupportedSyntaxError(
+                "A function is called later than it was made, and uses variables that are assigned more than once.",
+                help="make it where it is called, or use another name for one of the values.",
+            )
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        check()
+        return value(*args, **kwargs)
+
+    def generator() -> Any:
+        for part in value:
+            check()
+            yield part
+
+    return function if callable(value) else generator()
+
+
+def text(template: str, *values: Any) -> str:
+    """``template.format(*values)``"""
+    _no_members(values)
+    return template.format(*values)
+
+
+def _no_members(values: Any) -> None:
+    if any(map(per_member, tf.nest.flatten(values))):
+        raise errors.TypeMismatchError(
+            "This text would differ between members.", help="print(...) and assert show each member's own value."
+        )
+
+
+def _to_text(python: Callable) -> Callable:
+    def convert(*args: Any) -> str:
+        _no_members(args)
+        return python(*args)
+
+    return convert
+
+
 def print_(text: str, *values: Any) -> None:
     """Prints ``text.format(*values)``."""
     context.remark(context.Remark(text, values))
@@ -148,6 +195,8 @@ def floordiv(left: Any, right: Any) -> Any:
 
 def mod(left: Any, right: Any) -> Any:
     """``left % right``"""
+    if isinstance(left, str):
+        _no_members(right)
     return left % _divisor(left, right)
 
 
@@ -265,11 +314,15 @@ def in_(item: Any, container: Any) -> Any:
     return found
 
 
+str_, repr_, format_ = _to_text(str), _to_text(repr), _to_text(format)
 min_, max_ = _extreme(min, operator.lt), _extreme(max, operator.gt)
 int_, float_, bool_ = _cast(int), _cast(float), _cast(bool)
 
 # The builtins that need an operator of ours, by its name.
 BUILTINS = {
+    builtins.str: "str_",
+    builtins.repr: "repr_",
+    builtins.format: "format_",
     builtins.any: "any_",
     builtins.all: "all_",
     builtins.min: "min_",

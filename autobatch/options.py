@@ -34,8 +34,8 @@ class Options:
         _check_choice("dispatch", self.dispatch, ("auto", "guarded", "switch_case"))
         for name in ("max_depth", "max_steps"):
             limit = getattr(self, name)
-            if limit is not None and limit < 0:
-                raise ValueError(f"{name} must be None or at least 0, not {limit}")
+            if limit is not None and (not isinstance(limit, int) or limit < 0):
+                raise ValueError(f"{name} must be None or an int of at least 0, not {limit!r}")
 
 
 def _check_choice(name: str, value: str, choices: Sequence[str]) -> None:

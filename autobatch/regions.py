@@ -106,7 +106,7 @@ def execute(ops: Sequence[ir.Assign], env: dict[str, Any], graph: tf.Graph | Non
         inputs = [env[name] for name in op.inputs]
         before = [(name, _contents(value)) for name, value in zip(op.inputs, inputs, strict=True)]
         try:
-            with context.entered(context.Mode.TRACING), context.collected_remarks() as remarks:
+            with context.tracing(), context.collected_remarks() as remarks:
                 outputs = op.function.call(*inputs)
         except UnlikeItemsError as loop:
             raise UnlikeItemsError(loop.count, variable=op.outputs[0]) from None

@@ -46,7 +46,7 @@ def struct(cls: T) -> T:
 
 
 @struct
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Rows:
     """One member of a ``tf.RaggedTensor``: rows of one shape, as many as the member has.
 
@@ -64,7 +64,19 @@ class Rows:
             help="loop over its rows (for row in x), index it (x[i]), take its len(x); or pass a padded tensor.",
         )
 
-    __iter__ = __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __neg__ = _refuse
+    @property
+    def dtype(self) -> tf.DType:
+        return self.padded.dtype
+
+    shape = property(_refuse)
+
+
+for _operator in (
+    "add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "floordiv", "rfloordiv", "mod", "rmod", "pow",
+    "rpow", "matmul", "rmatmul", "neg", "abs", "lt", "le", "gt", "ge", "eq", "ne", "bool", "iter", "contains", "and",
+    "or",
+):  # fmt: skip
+    setattr(Rows, f"__{_operator}__", Rows._refuse)
 
 
 tf.register_tensor_conversion_function(Rows, Rows._refuse)

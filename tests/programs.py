@@ -790,3 +790,11 @@ def lambdas_with_control_flow(x, n, v):
     sign = lambda y: 1.0 if y > 0 else -1.0
     factorial = lambda k: 1 if k <= 0 else k * factorial(k - 1)
     return sign(x), factorial(n), any(q > 2 for q in v), all([q > 0 for q in (x, x + 5.0)]), 7 % (n + 1), 9 // (n + 2)
+
+
+@program(floats([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]), floats([9.0, 8.0, 7.0], [6.0, 5.0, 4.0]), ints(0, 1), ints(2, 1))
+def write_and_rebind(a, b, i, n):
+    if n > 1:
+        a[i] = 5.0
+        a = b
+    return a, b

@@ -166,3 +166,18 @@ def test_a_second_call_does_not_trace_again():
     before = len(traces)
     traced(tf.constant([3, 4]))
     assert len(traces) == before
+
+
+def test_item_assignment_evaluates_once_and_in_pythons_order():
+    @ab.autobatch
+    def write(x):
+        queue = [0, 1, 2]
+        x[queue.pop()] = x[queue.pop()] * 100.0
+        x[queue.pop()] += 10.0
+        i = 0
+        x[(i := i + 1)] *= -1.0
+        return x, i
+
+    for backend in ({}, {"backend": "unbatched"}):
+        x, i = write.options(**backend)(tf.constant([[1.0, 2.0, 3.0]]))
+        assert (x.numpy().tolist(), i.numpy().tolist()) == ([[11.0, -300.0, 3.0]], [1])

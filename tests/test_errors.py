@@ -14,6 +14,7 @@ import autobatch as ab
 from autobatch.errors import (
     AutobatchError,
     BatchShapeError,
+    MemberArithmeticError,
     MemberAssertionError,
     MemberError,
     MemberIndexError,
@@ -23,6 +24,7 @@ from autobatch.errors import (
     UnsupportedSyntaxError,
     VectorizationError,
 )
+from autobatch.structs import Rows
 from tests.backends import BACKENDS
 from tests.test_golden import check
 
@@ -366,6 +368,83 @@ class Box:
     value: float
 
 
+def kept_method(x):
+    ys = [x]
+    add = ys.append
+    if x > 0:
+        x = x + 1.0
+    add(x)  # here
+    return ys
+
+
+def kept_function(x):
+    k = x
+    shift = lambda v: v + k  # noqa: E731
+    functions = []
+    functions.append(shift)
+    k = 100.0
+    return functions[0](x)  # here
+
+
+def text_of_a_member(x):
+    if f"{x}" == "1.0":  # here
+        return 1
+    return 0
+
+
+def formats_a_member(x):
+    return {"%.1f" % x: x}  # here
+
+
+def key_of_a_member(x):
+    n = tf.cast(x, tf.int32)
+    return {0: x, 1: -x}[n]  # here
+
+
+def list_item_of_a_member(x):
+    n = tf.cast(x, tf.int32)
+    values = [0.0, 1.0]
+    values[n] = x  # here
+    return values[0]
+
+
+def grows_a_list(x):
+    parts = []
+    for i in range(3):
+        parts = [*parts, x * i]  # here
+    return parts
+
+
+def two_functions(x):
+    if x > 0:
+        apply = tf.sin
+    else:
+        apply = tf.cos  # here
+    return apply(x)
+
+
+def truth_of_ragged(x):
+    rows = ragged_rows(x)
+    if rows:  # here
+        return 1
+    return 0
+
+
+def ragged_rows(x):
+    return Rows(tf.stack([x, x]), 2)
+
+
+def prints_in_a_lambda(x):
+    show = lambda y: print(y)  # noqa: E731  # here
+    show(x)
+    return x
+
+
+def unseen_call(x):
+    functions = {"absolute": absolute, "other": x}
+    return functions["absolute"](x)  # here
+
+
 @ab.autobatch
 def absolute(x):
     return x if x > 0 else -x
@@ -396,7 +475,12 @@ CASES = [
     (sorts, UnsupportedSyntaxError), (branching_lambda, UnsupportedSyntaxError), (grows_in_a_loop, TypeMismatchError),
     (wrong_targets, TypeMismatchError), (filters, UnsupportedSyntaxError), (length_of_a_scalar, TypeMismatchError),
     (nonlocal_helper, UnsupportedSyntaxError), (static_from_member, UnsupportedSyntaxError),
-    (unregistered_dataclass, TypeMismatchError),
+    (unregistered_dataclass, TypeMismatchError), (kept_method, TypeMismatchError),
+    (kept_function, UnsupportedSyntaxError), (text_of_a_member, TypeMismatchError),
+    (formats_a_member, TypeMismatchError), (key_of_a_member, TypeMismatchError),
+    (list_item_of_a_member, TypeMismatchError), (grows_a_list, TypeMismatchError),
+    (two_functions, TypeMismatchError), (truth_of_ragged, TypeMismatchError),
+    (prints_in_a_lambda, UnsupportedSyntaxError), (unseen_call, UnsupportedSyntaxError),
 ]  # fmt: skip
 
 
@@ -577,3 +661,45 @@ def test_bad_options():
         ab.autobatch(lambda_free_sum, static_argnames="c")
     with pytest.raises(ValueError, match="max_depth"):
         absolute.options(max_depth=-1)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_arithmetic_that_python_refuses(backend):
+    def divides(n):
+        return 7 // n
+
+    def grows(n):
+        total = 1
+        for _ in range(n * 30):
+            total = total + total
+        return total
+
+    def counts(n):
+        k = 0
+        while k < n:
+            k += 1
+        return 1.0 / (k - 2)
+
+    def truncates(n):
+        return int(1.0 / tf.cast(n, tf.float32))
+
+    n = tf.constant([3, 0, 2])
+    cases = [
+        (divides, (1,), "divided by zero"),
+        (grows, (0,), "does not fit 64 bits"),
+        (counts, (2,), "divided by zero"),
+    ]
+    for function, members, text in [*cases, (truncates, (1,), "not finite")]:
+        with pytest.raises(MemberArithmeticError, match=text) as caught:
+            ab.autobatch(function, **BACKENDS[backend])(n)
+        assert caught.value.members == members
+        assert isinstance(caught.value, ArithmeticError)
+
+
+def test_only_members_that_divide_are_checked():
+    @ab.autobatch
+    def share(n, k):
+        return (k * k * k if k < 100 else 0) + (7 // n if n != 0 else 0)
+
+    k = tf.constant([2, 10**9])
+    assert share(tf.constant([0, 7]), k).numpy().tolist() == [8, 1]

@@ -5,6 +5,7 @@ import importlib.util
 import linecache
 import sys
 
+import numpy as np
 import pytest
 import tensorflow as tf
 
@@ -200,3 +201,36 @@ def test_max_steps(dispatch):
     assert 1 in caught.value.members
     with pytest.raises(ab.errors.StepLimitError):
         endless.options(backend="local_static")(X)
+
+
+class Settings:
+    scale = 1.0
+
+    def __init__(self):
+        self.nested = {"rates": [1.0, [2.0]]}
+        self.array = np.array([1.0])
+
+
+SETTINGS = Settings()
+
+
+def test_changes_deep_down_are_seen():
+    @ab.autobatch
+    def priced(x):
+        total = SETTINGS.nested["rates"][1][0] * Settings.scale + SETTINGS.scale + float(SETTINGS.array[0])
+        return x * total if x > 0 else x
+
+    def agrees():
+        result = priced(X).numpy().tolist()
+        assert result == priced.options(backend="unbatched")(X).numpy().tolist()
+        return result[0]
+
+    results = [agrees()]
+    SETTINGS.nested["rates"][1][0] = 5.0
+    results.append(agrees())
+    Settings.scale = 3.0
+    results.append(agrees())
+    SETTINGS.array[0] = 7.0
+    results.append(agrees())
+    assert results == [4.0, 7.0, 19.0, 25.0]
+    Settings.scale = 1.0

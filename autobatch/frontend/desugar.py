@@ -116,11 +116,17 @@ class _Desugarer(Nested):
         values: Statements = []
         text = self.text(node.msg, values) if node.msg is not None else ""
         test = self.expression(node.test)
-        arguments = [test, constant(unparse(node.test), node), constant(text, node)]
+        arguments = [test, constant(self.written(node.test), node), constant(text, node)]
         if values:
             shown = gast.copy_location(gast.Tuple(elts=values, ctx=gast.Load()), node)
             arguments.append(self.in_scope(thunk(shown)))
         self.emit(gast.Expr(value=support("assert_", arguments, node)), node)
+
+    def written(self, node: gast.AST) -> str:
+        """The expression as the user wrote it."""
+        place = self.source.location(node)
+        one_line = getattr(node, "end_lineno", 0) == node.lineno
+        return place.source[place.column : place.column + place.width] if one_line else unparse(node)
 
     def do_Return(self, node: gast.Return) -> None:
         value = self.expression(node.value) if node.value is not None else constant(None, node)

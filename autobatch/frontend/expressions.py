@@ -74,6 +74,8 @@ class _InScope(gast.NodeTransformer):
         return node
 
     def visit_Call(self, node: gast.Call) -> gast.AST:
+        if self.desugarer.static_value(node.func) is builtins.print:
+            self.desugarer.refuse(node, "print in a lambda or a straight-line nested function", "print outside it.")
         node = self.generic_visit(node)
         if not set(names(node.func)) & self.bound:
             self.desugarer.use_operator(node)
@@ -145,7 +147,18 @@ class Expressions(Scope):
     def on_Name(self, node: gast.Name) -> gast.AST:
         if self.lifted and isinstance(self.static_value(node), Callee):
             self.refuse(node, f"the nested function `{node.id}` as a value", "call it, or define it outside.")
+        helper = self.helpers.get(node.id)
+        if helper is not None and id(node) in self.used_at_once:
+            if any(self.assignments[name] > 1 for name in helper.captured):
+                return support("at_once", [self.children(node)], node)
         return self.children(node)
+
+    def on_JoinedStr(self, node: gast.JoinedStr) -> gast.AST:
+        if not self.has_local(node):
+            return node
+        values: list[gast.AST] = []
+        text = self.text(node, values)
+        return support("text", [constant(text, node), *map(self.expression, values)], node)
 
     def on_NamedExpr(self, node: gast.NamedExpr) -> gast.AST:
         """``(y := x)`` becomes an assignment before the statement."""
@@ -282,10 +295,12 @@ class Expressions(Scope):
 
     def scope(self, node: gast.AST) -> gast.AST:
         """A lambda or comprehension stays as it is: Python runs it while tracing."""
-        if isinstance(node, gast.Lambda | gast.GeneratorExp) and id(node) not in self.used_at_once:
-            # It would see the variable's later value in Python, and the one of now here.
-            changing = [name for name in names(node) if self.assignments[name] > 1]
-            if changing:
+        changing = [name for name in names(node) if self.assignments[name] > 1]
+        if isinstance(node, gast.Lambda | gast.GeneratorExp) and changing:
+            # Later, it would see the variable's later value in Python, and the one of now here.
+            if id(node) in self.used_at_once:
+                return support("at_once", [self.in_scope(node)], node)
+            else:
                 self.refuse(
                     node,
                     f"a lambda or generator that uses `{changing[0]}`, which is assigned more than once",
@@ -314,6 +329,11 @@ class Expressions(Scope):
         self.used_at_once |= {id(argument) for argument in (*node.args, *(k.value for k in node.keywords))}
         if value is builtins.print:
             return self.printed(node)
+        match node.func:
+            case gast.Attribute(value=gast.Constant(value=str()), attr="format") if not node.keywords:
+                return support("text", [node.func.value, *map(self.expression, node.args)], node)
+            case gast.Name(id="super") if not node.args:
+                self.refuse(node, "`super()` without arguments", "name the parent: Parent.method(self, ...).")
         call = self.children(node)
         self.use_operator(call)
         return call

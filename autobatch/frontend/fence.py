@@ -97,7 +97,11 @@ class _Fence(gast.NodeVisitor):
 
     def visit_Attribute(self, node: gast.Attribute) -> None:
         if isinstance(node.ctx, gast.Store):
-            self.refuse(node, "assignment to an attribute", "use a namedtuple and its _replace method.")
+            self.refuse(
+                node,
+                "assignment to an attribute",
+                "use a dataclass with @ab.struct and dataclasses.replace, or a namedtuple and its _replace.",
+            )
         self.generic_visit(node)
 
     def visit_AnnAssign(self, node: gast.AnnAssign) -> None:

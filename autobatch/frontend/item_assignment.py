@@ -6,7 +6,7 @@ import gast
 
 from autobatch import errors
 from autobatch.frontend.source import Source
-from autobatch.frontend.syntax import Namer, Statements, as_load, assign, index_value, load, store, support
+from autobatch.frontend.syntax import Namer, Statements, as_load, assign, bound_names, index_value, load, store, support
 
 
 def rewrite(source: Source) -> tuple[gast.FunctionDef, bool]:
@@ -18,29 +18,57 @@ def rewrite(source: Source) -> tuple[gast.FunctionDef, bool]:
 class _Rewriter(gast.NodeTransformer):
     def __init__(self, source: Source):
         self.source, self.namer, self.found = source, Namer(source.tree), False
+        self.own: frozenset[str] | None = None  # the variables of the nested function that is being rewritten
+
+    def visit_FunctionDef(self, node: gast.FunctionDef) -> gast.AST:
+        if node is self.source.tree:
+            return self.generic_visit(node)
+        outer, self.own = self.own, bound_names(node)
+        node = self.generic_visit(node)
+        self.own = outer
+        return node
+
+    def is_item(self, target: gast.AST) -> bool:
+        """Whether the target has an item of a variable of this function (not of one around it)."""
+        names = (n.id for n in gast.walk(target) if isinstance(n, gast.Name))
+        return _stores_item(target) and (self.own is None or any(name in self.own for name in names))
 
     def visit_Assign(self, node: gast.Assign) -> gast.AST | Statements:
-        if not any(_stores_item(target) for target in node.targets):
+        if not any(self.is_item(target) for target in node.targets):
             return node
         self.found = True
-        if len(node.targets) == 1:
+        if len(node.targets) == 1 and not _calls(node.targets[0]):
             return self.store(node.targets[0], node.value)
         value = self.namer.fresh("value")
         stores = [s for target in node.targets for s in self.store(target, load(value, node))]
         return [assign(value, node.value, node), *stores]
 
     def visit_AnnAssign(self, node: gast.AnnAssign) -> gast.AST | Statements:
-        if node.value is None or not _stores_item(node.target):
+        if node.value is None or not self.is_item(node.target):
             return node
         self.found = True
         return self.store(node.target, node.value)
 
     def visit_AugAssign(self, node: gast.AugAssign) -> gast.AST | Statements:
-        if not _stores_item(node.target):
+        if not self.is_item(node.target):
             return node
         self.found = True
-        value = gast.copy_location(gast.BinOp(left=as_load(node.target), op=node.op, right=node.value), node)
-        return self.store(node.target, value)
+        before, target = self.fixed(node.target)
+        value = gast.copy_location(gast.BinOp(left=as_load(target), op=node.op, right=node.value), node)
+        return [*before, *self.store(target, value)]
+
+    def fixed(self, target: gast.AST) -> tuple[Statements, gast.AST]:
+        """The target with each index that does more than read variables under a name, so that it is evaluated once."""
+        if not isinstance(target, gast.Subscript):
+            return [], target
+        before, value = self.fixed(target.value)
+        index = target.slice
+        if any(isinstance(part, gast.Call | gast.NamedExpr) for part in gast.walk(index)):
+            name = self.namer.fresh("index")
+            before.append(assign(name, index_value(index), index))
+            index = load(name, index)
+        fixed = gast.Subscript(value=value, slice=index, ctx=target.ctx)
+        return before, gast.copy_location(fixed, target)
 
     def store(self, target: gast.AST, value: gast.AST) -> Statements:
         match target:
@@ -66,6 +94,11 @@ class _Rewriter(gast.NodeTransformer):
                 )
             case _:
                 return [gast.copy_location(gast.Assign(targets=[target], value=value, type_comment=None), target)]
+
+
+def _calls(target: gast.AST) -> bool:
+    """Whether evaluating the target may do something, which Python does after the value."""
+    return any(isinstance(n, gast.Call | gast.NamedExpr) for n in gast.walk(target))
 
 
 def _stores_item(target: gast.AST) -> bool:

@@ -84,7 +84,11 @@ class Nested(Loops):
         name = node.name if isinstance(node, gast.FunctionDef) else node.targets[0].id
         later = sum(len(_uses(name, s)) for s in self.rest) + sum(len(_uses(name, s)) for s in own)
         if len(_uses(name, self.tree)) > later:
-            self.refuse(node, f"a use of {what} `{name}` outside the block that defines it", "define it further up.")
+            self.refuse(
+                node,
+                f"a use of {what} `{name}` before its definition, or outside the block that defines it",
+                "define it further up; make functions that call each other outside, with what they need as arguments.",
+            )
 
     # --- straight-line helpers --------------------------------------------------------------------
 
@@ -118,10 +122,7 @@ class Nested(Loops):
 
     def is_used_at_once(self, use: gast.Name) -> bool:
         calls = [n for s in self.rest for n in gast.walk(s) if isinstance(n, gast.Call)]
-        return any(
-            n.func is use or ((use in n.args or any(k.value is use for k in n.keywords)) and not _keeps(n))
-            for n in calls
-        )
+        return any(n.func is use or use in n.args or any(k.value is use for k in n.keywords) for n in calls)
 
     def rename_rest(self, old: str, new: str) -> None:
         """Has the statements that follow in this block use another name."""
@@ -220,12 +221,6 @@ class Nested(Loops):
 
     def alias(self, node: gast.Assign) -> None:
         self.name_static(node.targets[0].id, self.static_value(node.value))
-
-
-def _keeps(call: gast.Call) -> bool:
-    """Whether a call may keep its arguments for later: ``functions.append(f)``, ``partial(f)``."""
-    name = call.func.attr if isinstance(call.func, gast.Attribute) else getattr(call.func, "id", "")
-    return name in ("append", "insert", "extend", "add", "setdefault", "update", "partial", "dict", "list", "tuple")
 
 
 def _with_captured(arguments: gast.arguments, captured: tuple[str, ...]) -> gast.arguments:

@@ -67,6 +67,10 @@ def check_function(function: Callable) -> None:
     """Raises UnsupportedSyntaxError unless the function was made by a def statement."""
     if isinstance(function, types.FunctionType) and function.__name__ != "<lambda>":
         return
+    if isinstance(function, classmethod):
+        raise errors.UnsupportedSyntaxError(
+            "autobatch needs a function, not a classmethod.", help="put @classmethod above @ab.autobatch."
+        )
     place = None
     if isinstance(function, types.FunctionType):
         code = function.__code__

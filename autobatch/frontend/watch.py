@@ -1,7 +1,7 @@
 """What a program read from outside when it was lowered: globals, closures, attributes of objects.
 
 Python reads these at every call, so a program in which one has changed is out of date.  Containers and objects are
-compared by their immediate parts; NumPy arrays, which can be changed in place, by identity.
+compared part by part, all the way down; objects of libraries (tensors, layers) by identity.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import gast
+import numpy as np
 
 from autobatch.frontend.source import Source
 from autobatch.frontend.syntax import names
@@ -32,16 +33,15 @@ _LIBRARIES = {
 
 @dataclass(frozen=True)
 class Watched:
-    """A name in a namespace, and what stood there."""
+    """A name in a namespace, and all that its value consisted of."""
 
     namespace: Mapping[str, Any]
     name: str
-    value: Any
-    parts: Any  # of a list, a tuple, a dict or an object
+    parts: tuple[Any, ...]
 
     def is_unchanged(self) -> bool:
-        value = self.namespace.get(self.name, _MISSING)
-        return _same(value, self.value) and (self.parts is None or _same_parts(self.parts, _parts(value)))
+        parts = _parts(self.namespace.get(self.name, _MISSING))
+        return len(parts) == len(self.parts) and all(map(_same, self.parts, parts))
 
 
 def watch(sources: Iterable[Source]) -> tuple[Watched, ...]:
@@ -104,7 +104,7 @@ class _Watcher:
         value = namespace.get(name, _MISSING)
         if (id(owner), name) in self.found or (isinstance(value, types.ModuleType) and _is_library(value)):
             return
-        self.found[id(owner), name] = Watched(namespace, name, value, _parts(value))
+        self.found[id(owner), name] = Watched(namespace, name, _parts(value))
         if isinstance(value, types.FunctionType) and not _is_library(value):
             self.function(value, value.__code__.co_names)
 
@@ -114,21 +114,56 @@ def _is_library(value: Any) -> bool:
     return name.split(".")[0] in _LIBRARIES
 
 
-def _parts(value: Any) -> Any:
+MOST_PARTS = 1_000  # of one value; what is beyond them goes unnoticed
+
+
+def _parts(value: Any) -> tuple[Any, ...]:
+    """The value and, all the way down, the parts of containers, of the user's objects, classes and functions."""
+    found: list[Any] = []
+    seen: set[int] = set()
+    pending = [value]
+    while pending and len(found) < MOST_PARTS:
+        part = pending.pop()
+        found.append(part)
+        if isinstance(part, _PLAIN) or id(part) in seen:
+            continue
+        seen.add(id(part))
+        pending += _immediate_parts(part)
+    return tuple(found)
+
+
+def _immediate_parts(value: Any) -> list[Any]:
     if isinstance(value, list | tuple):
         return list(value)
     if isinstance(value, dict):
-        return dict(value)
-    kind = type(value)
-    if isinstance(value, type | types.ModuleType | types.FunctionType) or _is_library(kind):
-        return None
-    return dict(vars(value)) if hasattr(value, "__dict__") else None
+        return [*value.keys(), *value.values()]
+    if isinstance(value, np.ndarray):
+        return [value.tobytes()] if value.nbytes <= SMALL_ARRAY else []
+    if isinstance(value, types.SimpleNamespace):
+        return list(vars(value).values())
+    if isinstance(value, types.ModuleType) or getattr(value, "__autobatch_static__", False):
+        return []  # of a module, only the attributes that are used; an autobatched function has its own watch
+    if isinstance(value, types.FunctionType):
+        return [] if _is_library(value) else [value.__defaults__, value.__kwdefaults__, *vars(value).values()]
+    if isinstance(value, type):
+        bases = [base for base in value.__mro__[1:] if not _is_library(base)]
+        return [] if _is_library(value) else [*_data(vars(value)), *bases]
+    if _is_library(type(value)):
+        return []
+    slots = [s for kind in type(value).__mro__ for s in _names(vars(kind).get("__slots__", ()))]
+    return [type(value), *getattr(value, "__dict__", {}).values(), *(getattr(value, s, None) for s in slots)]
 
 
-def _same_parts(old: Any, new: Any) -> bool:
-    if isinstance(old, dict):
-        return isinstance(new, dict) and old.keys() == new.keys() and all(_same(v, new[k]) for k, v in old.items())
-    return isinstance(new, list) and len(old) == len(new) and all(map(_same, old, new))
+SMALL_ARRAY = 4096  # bytes, up to which an array's contents are compared
+
+
+def _names(slots: Any) -> tuple[str, ...]:
+    return (slots,) if isinstance(slots, str) else tuple(slots)
+
+
+def _data(namespace: Mapping[str, Any]) -> list[Any]:
+    """What a class holds, without what Python puts there itself."""
+    return [part for name, part in namespace.items() if not (name.startswith("__") and name.endswith("__"))]
 
 
 def _same(old: Any, new: Any) -> bool:

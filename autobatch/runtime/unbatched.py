@@ -70,4 +70,7 @@ def _stack_leaf(column: Sequence[Any], wide: bool) -> Any:
         if kind is None:
             return column[0]
         dtype = (WIDE_DTYPES if wide else DEFAULT_DTYPES)[kind]
+        lost = [z for z, value in enumerate(column) if kind is int and not dtype.min <= value <= dtype.max]
+        if lost:
+            raise errors.MemberError(f"An int in the result does not fit {dtype.name}.", members=tuple(lost))
     return tf.stack([tf.convert_to_tensor(value, dtype) for value in column])

@@ -48,6 +48,8 @@ def run_region(
         return _run_batched(region.ops[0], env, types, wanted, shared, size)
     if region.kind == "write":
         (op,) = region.ops
+        if not wanted:
+            return {}
         return {op.outputs[0]: [write_items(op, env, env[op.inputs[0]][0], tf.ones([size], tf.bool), drops=False)]}
     if all(op.function is ir.COPY for op in region.ops):
         return _copy(region.ops, env, types, wanted, shared, size)
