@@ -66,7 +66,8 @@ class Static:
         return hash(type(self.value))
 
     def __str__(self) -> str:
-        return repr(self.value)
+        named = isinstance(self.value, type | python_types.FunctionType | python_types.BuiltinFunctionType)
+        return f"the function {self.value.__qualname__}" if named else repr(self.value)
 
 
 @dataclass(frozen=True)
