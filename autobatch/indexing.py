@@ -195,7 +195,7 @@ def unroll(iterable: Any) -> list:
 
 
 def rows(value: Any) -> Any:
-    """What a comprehension goes through: a tensor's rows, which TensorFlow does not iterate."""
+    """What a comprehension or a builtin goes through: a tensor's rows, which TensorFlow does not iterate."""
     return tf.unstack(value) if is_tensor(value) and value.shape.rank else value
 
 

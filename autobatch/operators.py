@@ -202,7 +202,7 @@ def mod(left: Any, right: Any) -> Any:
 
 def _divisor(left: Any, right: Any) -> Any:
     """An integer divisor, checked to be other than zero: XLA does not."""
-    integers = all(is_tensor(v) and v.dtype.is_integer or isinstance(v, WeakScalar | int) for v in (left, right))
+    integers = all((is_tensor(v) and v.dtype.is_integer) or isinstance(v, WeakScalar | int) for v in (left, right))
     if integers and (is_tensor(right) or (isinstance(right, WeakScalar) and is_tensor(left))):
         return divisor(right.astype(left.dtype) if isinstance(right, WeakScalar) else right)
     return right
@@ -237,7 +237,8 @@ def in_range(i: Any, stop: Any, step: Any) -> Any:
 
 def _extreme(python: Callable, choose: Callable) -> Callable:
     def extreme(*args: Any, **kwargs: Any) -> Any:
-        values = list(args[0]) if len(args) == 1 and isinstance(args[0], list | tuple) else list(args)
+        only = rows(args[0]) if len(args) == 1 else args
+        values = list(only) if isinstance(only, list | tuple) else list(args)
         if kwargs or len(values) < 2 or not any(per_member(value) for value in values):
             return python(*args, **kwargs)
         best = values[0]
@@ -314,12 +315,29 @@ def in_(item: Any, container: Any) -> Any:
     return found
 
 
+def _over_rows(python: Callable) -> Callable:
+    """A builtin that goes through iterables, which here may be tensors."""
+
+    def over_rows(*values: Any, **options: Any) -> Any:
+        return python(*map(rows, values), **options)
+
+    return over_rows
+
+
+zip_, enumerate_, reversed_ = _over_rows(zip), _over_rows(enumerate), _over_rows(reversed)
+list_, tuple_, sum_ = _over_rows(list), _over_rows(tuple), _over_rows(sum)
 str_, repr_, format_ = _to_text(str), _to_text(repr), _to_text(format)
 min_, max_ = _extreme(min, operator.lt), _extreme(max, operator.gt)
 int_, float_, bool_ = _cast(int), _cast(float), _cast(bool)
 
 # The builtins that need an operator of ours, by its name.
 BUILTINS = {
+    builtins.zip: "zip_",
+    builtins.enumerate: "enumerate_",
+    builtins.reversed: "reversed_",
+    builtins.list: "list_",
+    builtins.tuple: "tuple_",
+    builtins.sum: "sum_",
     builtins.str: "str_",
     builtins.repr: "repr_",
     builtins.format: "format_",

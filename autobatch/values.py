@@ -139,7 +139,7 @@ def _combine(python: Callable, result: type | None, left: Any, right: Any) -> An
     value = _FUNCTIONS.get(python, python)(a, b)
     if kind is int and python in _GROWING:
         both_differ = isinstance(left, WeakScalar) and isinstance(right, WeakScalar)
-        if both_differ or python is not operator.add and python is not operator.sub:  # a step of a counter is safe
+        if both_differ or (python is not operator.add and python is not operator.sub):  # a step of a counter is safe
             _check_range(python, a, b, value)
     return WeakScalar(value, result or kind)
 

@@ -393,7 +393,7 @@ def text_of_a_member(x):
 
 
 def formats_a_member(x):
-    return {"%.1f" % x: x}  # here
+    return {f"{x:.1f}": x}  # here
 
 
 def key_of_a_member(x):

@@ -81,6 +81,8 @@ class _Desugarer(Nested):
     def unpack(self, target: gast.AST, value: gast.AST, at: gast.AST) -> None:
         """Assigns to one target; nested targets are unpacked one level at a time, for any may be a tensor's rows."""
         if not isinstance(target, gast.Tuple | gast.List) or any(isinstance(e, gast.Starred) for e in target.elts):
+            if isinstance(target, gast.Tuple | gast.List):
+                value = support("rows", [value], at)
             self.emit(gast.Assign(targets=[target], value=value, type_comment=None), at)
             return
         flat, nested = [], []

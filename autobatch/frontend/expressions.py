@@ -148,10 +148,9 @@ class Expressions(Scope):
         if self.lifted and isinstance(self.static_value(node), Callee):
             self.refuse(node, f"the nested function `{node.id}` as a value", "call it, or define it outside.")
         helper = self.helpers.get(node.id)
-        if helper is not None and id(node) in self.used_at_once:
-            if any(self.assignments[name] > 1 for name in helper.captured):
-                return support("at_once", [self.children(node)], node)
-        return self.children(node)
+        changing = helper is not None and any(self.assignments[name] > 1 for name in helper.captured)
+        name = self.children(node)
+        return support("at_once", [name], node) if changing and id(node) in self.used_at_once else name
 
     def on_JoinedStr(self, node: gast.JoinedStr) -> gast.AST:
         if not self.has_local(node):

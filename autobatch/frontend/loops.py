@@ -125,14 +125,31 @@ class Loops(Expressions):
 
     def sequence_loop(self, node: gast.For) -> None:
         """``for row in x``: over a tensor's leading axis, or over a Python sequence of like items."""
-        items = self.temporary(support("sequence", [self.expression(node.iter)], node), "items")
+        iterable, numbered = node.iter, self.is_numbered(node)
+        if numbered:
+            (iterable,) = node.iter.args
+        items = self.temporary(support("sequence", [self.expression(iterable)], node), "items")
         self.loops[items.id] = place(node)
         stop = self.temporary(support("len_", [items], node), "stop")
         position = self.fresh("next")
         more = gast.Compare(left=load(position, node), ops=[gast.Lt()], comparators=[stop])
         item = support("item", [load(items.id, node), load(position, node)], node)
+        if numbered:
+            item = gast.copy_location(gast.Tuple(elts=[load(position, node), item], ctx=gast.Load()), node)
         self.out.append(assign(position, constant(0, node), node))
         self.counted_loop(node, position, gast.copy_location(more, node), item, constant(1, node))
+
+    def is_numbered(self, node: gast.For) -> bool:
+        """``for i, row in enumerate(x)``: the position and the row, without making pairs of all first."""
+        call = node.iter
+        return (
+            isinstance(call, gast.Call)
+            and self.static_value(call.func) is builtins.enumerate
+            and len(call.args) == 1
+            and not call.keywords
+            and isinstance(node.target, gast.Tuple)
+            and len(node.target.elts) == 2
+        )
 
     def counted_loop(self, node: gast.For, position: str, more: gast.AST, item: gast.AST, step: gast.AST) -> None:
         """While there is more, binds the target to the item, advances, and runs the body."""

@@ -18,7 +18,7 @@ from autobatch.frontend.core import Callee, Helper
 from autobatch.frontend.loops import Loops
 from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.source import Source, compile_functions
-from autobatch.frontend.syntax import Statements, assign, bound_names, names, renamed
+from autobatch.frontend.syntax import assign, bound_names, names, renamed
 from autobatch.values import is_tensor
 
 _CONTROL_FLOW = (gast.If, gast.While, gast.For, gast.IfExp, gast.BoolOp, gast.Not, gast.Assert)
@@ -30,7 +30,7 @@ class Nested(Loops):
             self.refuse(
                 node, f"a second meaning of `{node.name}`, which is a nested function", "give one another name."
             )
-        self.check_order(node, "the nested function", [node])
+        self.check_order(node)
         decorators = [self.decorator(d) for d in node.decorator_list]
         static = () if not decorators and self.is_lifted(node) else decorators[0] if len(decorators) == 1 else None
         if static is not None:
@@ -79,14 +79,13 @@ class Nested(Loops):
             return False  # straight-line code may have anything
         return True
 
-    def check_order(self, node: gast.AST, what: str, own: Statements) -> None:
+    def check_order(self, node: gast.FunctionDef) -> None:
         """Refuses a definition that does not come before all of its uses on every path."""
-        name = node.name if isinstance(node, gast.FunctionDef) else node.targets[0].id
-        later = sum(len(_uses(name, s)) for s in self.rest) + sum(len(_uses(name, s)) for s in own)
-        if len(_uses(name, self.tree)) > later:
+        later = sum(len(_uses(node.name, s)) for s in (*self.rest, node))
+        if len(_uses(node.name, self.tree)) > later:
             self.refuse(
                 node,
-                f"a use of {what} `{name}` before its definition, or outside the block that defines it",
+                f"a use of the nested function `{node.name}` before its definition or outside its block",
                 "define it further up; make functions that call each other outside, with what they need as arguments.",
             )
 
@@ -233,6 +232,5 @@ def _with_captured(arguments: gast.arguments, captured: tuple[str, ...]) -> gast
 
 
 def _uses(name: str, tree: gast.AST) -> list[gast.Name]:
-    return [
-        n for n in gast.walk(tree) if isinstance(n, gast.Name) and n.id == name and isinstance(n.ctx, gast.Load)
-    ]  # fmt: skip
+    loads = (n for n in gast.walk(tree) if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Load))
+    return [n for n in loads if n.id == name]

@@ -85,6 +85,19 @@ def sequences(x):
     return total
 
 
+@feature("`enumerate(x)`, `zip(x, y)`, `reversed(x)`, `sum(x)`, `list(x)` over tensors' rows", V, X)
+def tensor_iteration(v, x):
+    best, at = x, -1
+    for i, value in enumerate(v):
+        if value > best:
+            best, at = value, i
+    for a, b in zip(v, reversed(v)):
+        if a > b:
+            best += a * 10.0
+    first, *rest = v
+    return best, at, sum(v), list(v)[1] + first, len(rest), max(v), [a * b for a, b in zip(v, v)]
+
+
 @feature("early `return`, anywhere", N)
 def early_return(n):
     for i in range(10):

@@ -45,11 +45,13 @@ def dataclass(particle):
     return particle
 
 
-@feature("`tf.RaggedTensor` arguments: `for row in x`, `len(x)`, `x[i]`", RAGGED, X)
+@feature("`tf.RaggedTensor` arguments: `for row in x`, `enumerate(x)`, `len(x)`, `x[i]`", RAGGED, X)
 def ragged(rows, x):
     total = 0.0
     for row in rows:
         total += row * x
+    for i, row in enumerate(rows):
+        total += row if i % 2 == 1 else 0.0
     if len(rows) > 1:
         total += rows[-1] * 100.0 + rows[len(rows) - 2]
     return total, len(rows)
