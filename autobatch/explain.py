@@ -43,6 +43,13 @@ def _explained(error: Exception, location: ir.Location) -> Exception:
         return errors.UndefinedVariableError(f"{text.capitalize()}.", places, "define or import it.")
     if isinstance(error, TypeError) and file == location.file:
         return errors.TypeMismatchError(f"Python refuses this line: {text}.", places, _help(text))
+    attribute = re.search(r"SymbolicTensor' object has no attribute '(\w+)'", text)
+    if attribute:
+        return errors.TypeMismatchError(
+            f"A tensor has no `{attribute.group(1)}` while the program is lowered.",
+            places,
+            "its value is not known then; f.unbatched runs one member in plain Python.",
+        )
     if isinstance(error, AttributeError | NotImplementedError | TypeError) and "ymbolic" in str(error):
         what = "Python and NumPy cannot compute with a per-member value"
         return errors.TypeMismatchError(

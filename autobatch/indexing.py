@@ -17,6 +17,11 @@ slice_ = slice
 
 def unpack(value: Any, count: int) -> Any:
     """``value``, ready to be unpacked into ``count`` targets: a tensor's rows, which TensorFlow does not iterate."""
+    if isinstance(value, WeakScalar) or (isinstance(value, tf.Tensor) and value.shape.rank == 0):
+        raise errors.TypeMismatchError(
+            f"A scalar cannot be unpacked into {count} targets.",
+            help="for one member this is a scalar: the batch axis is not there.",
+        )
     if not isinstance(value, tf.Tensor) or not value.shape.rank:
         return value
     if value.shape[0] != count:
@@ -218,7 +223,8 @@ def setitem(value: Any, index: Any, item: Any) -> Any:
     if not is_tensor(value) and _has_member_index(index) and context.mode() is context.Mode.TRACING:
         raise errors.TypeMismatchError(
             f"A {type(value).__name__} cannot be changed at an index that differs between members.",
-            help="make it a tensor (tf.stack), whose items can be assigned.",
+            help="make it a tensor (tf.stack), whose items can be assigned; or loop over ab.unroll(range(n)), whose "
+            "numbers are the same for all members.",
         )
     if not is_tensor(value):
         value[index.numpy() if isinstance(index, tf.Tensor) and hasattr(index, "numpy") else index] = item

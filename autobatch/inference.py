@@ -409,7 +409,7 @@ def _undefined(variable: str, read: ir.Location | None, assigned: ir.Location | 
 
 
 def _check_returns(functions: Sequence[ir.Function], inference: _Inference) -> None:
-    for function in functions:
+    for function in reversed(functions):  # a callee before its callers, which do not return for its sake
         if any((function.name, v) not in inference.types for v in function.outputs):
             raise errors.TypeMismatchError(
                 f"`{function.name}` never returns: every path through it calls itself again or loops for ever.",

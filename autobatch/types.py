@@ -124,6 +124,8 @@ def _leaf_type(value: Any) -> Leaf:
     if isinstance(value, _STATIC) or getattr(value, "__autobatch_static__", False):
         return Static(value)
     help = "decorate its class with @ab.struct." if dataclasses.is_dataclass(value) else ""
+    if isinstance(value, tf.TensorArray):
+        help = "fill a tensor: x = tf.zeros([n]), then x[i] = v."
     return Opaque(f"{type(value).__module__}.{type(value).__qualname__} object", help)
 
 
