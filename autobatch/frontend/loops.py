@@ -54,6 +54,8 @@ class Loops(Expressions):
         known = self.static_items(iterable)
         if known is not None and (forced or not alike(known)):
             self.out += self.block(self.unrolled(node, [load(self.bind("item", item), node) for item in known]))
+        elif self.is_display_of_functions(iterable):
+            self.out += self.block(self.unrolled(node, iterable.elts))
         elif forced or place(node) in self.unrolled_counts:
             self.out += self.block(self.unrolled(node, self.counted_items(iterable, node)))
         else:
@@ -177,6 +179,12 @@ class Loops(Expressions):
         if isinstance(value, Sized) or (isinstance(node, gast.Call) and isinstance(value, _ITERATORS)):
             return list(value)  # type: ignore[call-overload]
         return None
+
+    def is_display_of_functions(self, node: gast.AST) -> bool:
+        """``[f, lambda y: y + 1, obj.method]``: each is known in its copy."""
+        return isinstance(node, gast.Tuple | gast.List) and all(
+            isinstance(part, gast.Lambda) or callable(self.static_value(part)) for part in node.elts
+        )
 
     def counted_items(self, node: gast.AST, at: gast.AST) -> list[gast.AST]:
         """Expressions for the items of an iterable that is not known now; inference asks for it if it is unlike."""

@@ -52,6 +52,14 @@ def layers(x):
     return h
 
 
+@feature("`for` over functions, autobatched ones and lambdas among them", X)
+def functions(x):
+    total = 0.0
+    for f in (square, tf.sin, lambda y: y + 1.0, lambda y: y if y > 0 else -y):
+        total += f(x)
+    return total
+
+
 @feature("`for` over a dict's items, or a tuple of unlike tensors", {"a": X, "b": V}, note="unrolled")
 def items(d):
     total = 0.0
