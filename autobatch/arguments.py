@@ -207,15 +207,17 @@ def put_together(type_: Type, stored: Sequence[tf.Tensor], taken: Arguments, sat
 
 def _narrowed(numbers: tf.Tensor, dtype: tf.DType, saturate: bool) -> tf.Tensor:
     """Python numbers as the dtype that TensorFlow gives them."""
-    if dtype == tf.int32 and saturate:
-        numbers = tf.clip_by_value(numbers, dtype.min, dtype.max)
-    result = tf.cast(numbers, dtype)
-    if dtype == tf.int32 and not saturate:
-        lost = tuple(np.nonzero(np.asarray(result) != np.asarray(numbers))[0].tolist())
-        if lost:
-            raise errors.MemberError(
-                f"An int in the result does not fit {dtype.name}, in members {', '.join(map(str, lost[:8]))}.",
-                help="pass 64-bit arguments, and Python numbers come back in 64 bits.",
-                members=lost,
-            )
-    return result
+    if dtype != tf.int32:
+        return tf.cast(numbers, dtype)
+    if saturate:
+        return tf.cast(tf.clip_by_value(numbers, dtype.min, dtype.max), dtype)
+    wide = numbers.numpy()  # type: ignore[attr-defined]
+    narrow = wide.astype(np.int32)
+    if not np.array_equal(wide, narrow):
+        lost = tuple(np.nonzero(wide != narrow)[0].tolist())
+        raise errors.MemberError(
+            f"An int in the result does not fit {dtype.name}, in members {', '.join(map(str, lost[:8]))}.",
+            help="pass 64-bit arguments, and Python numbers come back in 64 bits.",
+            members=lost,
+        )
+    return tf.constant(narrow)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import inspect
 import linecache
 import types
@@ -58,6 +59,7 @@ class Source:
         return cells
 
 
+@functools.lru_cache(maxsize=1024)
 def signature(function: Callable) -> inspect.Signature:
     """The function's own signature, not that of what it wraps."""
     return inspect.signature(function, follow_wrapped=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import tensorflow as tf
@@ -55,7 +56,7 @@ class ProgramCounter:
             self.functions[depth] = tf.function(run, autograph=False, jit_compile=jit_compile)
         return self.functions[depth]
 
-    @property
+    @cached_property
     def has_calls(self) -> bool:
         return any(isinstance(b.terminator, ir.PushJump) for b in self.typed.program.blocks)
 
