@@ -113,7 +113,9 @@ class Autobatched:
         return self._program(taken).run(taken, self._options)
 
     def __set_name__(self, owner: type, name: str) -> None:
-        self._is_method = not self._is_static_method
+        # A function from elsewhere, given a name in the class, stays what it is.
+        own = self._fn.__qualname__.rpartition(".")[0] == owner.__qualname__
+        self._is_method = self._is_method or (own and not self._is_static_method)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Autobatched:
         """As a method: the first parameter is the instance, a static value."""

@@ -113,6 +113,20 @@ class Child(Model):
         return x + 1.0
 
 
+@ab.autobatch
+def rectified(x):
+    return x if x > 0 else 0.0
+
+
+class Layer:
+    activation = rectified  # as any function would, it takes the instance first when it is reached through one
+
+
+def test_a_function_named_in_a_class_stays_a_function():
+    assert rectified(X).numpy().tolist() == [1.0, 0.0]
+    assert Layer.activation(X).numpy().tolist() == [1.0, 0.0]
+
+
 def test_methods():
     model, n = Model(3.0), tf.constant([2, 1])
     assert model.step(X).numpy().tolist() == [3.0, -8.0]
