@@ -1,8 +1,30 @@
 """autobatch: write a function for one example, run it on a whole batch."""
 
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
 from autobatch import errors, random
 from autobatch.api import Autobatched, Compiled, Lowered, autobatch, primitive
 from autobatch.indexing import unroll
 from autobatch.structs import struct
 
-__all__ = ["Autobatched", "Compiled", "Lowered", "autobatch", "errors", "primitive", "random", "struct", "unroll"]
+__all__ = [
+    "Autobatched",
+    "Compiled",
+    "Lowered",
+    "autobatch",
+    "errors",
+    "mcmc",
+    "primitive",
+    "random",
+    "struct",
+    "unroll",
+]
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name == "mcmc":  # TensorFlow Probability and ArviZ take seconds to import
+        return importlib.import_module("autobatch.mcmc")
+    raise AttributeError(f"module 'autobatch' has no attribute {name!r}")

@@ -114,3 +114,15 @@ class StepLimitError(MemberError):
 
 class ExecutionError(AutobatchError):
     """TensorFlow failed while running the user's operations."""
+
+
+class SettingError(AutobatchError, ValueError):
+    """A sampler was given a step size, a seed, or another setting that it cannot use."""
+
+
+class LogDensityError(AutobatchError, ValueError):
+    """A log density returns the wrong shape or dtype, or has no gradient."""
+
+
+class StartError(MemberError, ValueError):
+    """Some chains start where the log density or its gradient is not finite."""

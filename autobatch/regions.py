@@ -180,3 +180,9 @@ def _contents(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [(id(part), _contents(part)) for part in value]
     return None
+
+
+def makes_checks(ops: Sequence[Any], checks: Sequence[Check]) -> bool:
+    """Whether one of the operations is where a check is made."""
+    places = {check.location for check in checks}
+    return any(isinstance(op, ir.Assign) and op.location in places for op in ops)

@@ -288,3 +288,9 @@ def coerce(
                 part = tf.broadcast_to(to_dtype(member, want.dtype), (size, *want.shape))
             result.append(tf.cast(part, want.dtype))
     return result
+
+
+def truth_values(type_: Type, stored: Sequence[tf.Tensor], shared: Sequence[tf.Tensor], size: int) -> tf.Tensor:
+    """A condition as one bool for each member, [size]."""
+    (test,) = coerce(type_, Tensor(tf.bool, ()), stored, shared, size)
+    return test

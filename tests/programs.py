@@ -490,6 +490,24 @@ def shared_arguments(x, n, table):
     return total
 
 
+@program(floats(0.1, 20.0), True, 0, in_axes=(0, None, None))
+def shared_conditions(x, halve, keep):
+    while x > 1:
+        if halve:
+            x = x / 2
+        if keep:
+            return x
+    return x
+
+
+@program(ints(3, 5), floats(0.5, 0.1), floats([1.0, 2.0], [3.0, -1.0]))
+def handed_on_unchanged(n, x, weights):
+    if n <= 0:
+        return x
+    left = handed_on_unchanged(n - 1, x, weights)
+    return left * weights[n % 2] + handed_on_unchanged(n - 2, x, weights) + x
+
+
 @program(floats(2.0, 9.0))
 def default_arguments(x, n=3, scale=0.5):
     if n == 0:

@@ -10,6 +10,7 @@ ROOT = Path(__file__).parent.parent / "autobatch"
 # Each line may import from the lines below it, and within a package.
 LAYERS = [
     ["__init__"],
+    ["mcmc"],
     ["api"],
     ["runtime"],
     ["passes.block_order", "passes.item_writes", "passes.stack_lowering"],

@@ -52,6 +52,14 @@ def watch(sources: Iterable[Source]) -> tuple[Watched, ...]:
     return tuple(watcher.found.values())
 
 
+def watch_function(function: Any) -> tuple[Watched, ...]:
+    """Everything outside that the function refers to; nothing if it is not written in Python."""
+    watcher = _Watcher()
+    if isinstance(function, types.FunctionType):
+        watcher.function(function, function.__code__.co_names)
+    return tuple(watcher.found.values())
+
+
 class _Cell(Mapping):
     """A closure's cell as a namespace."""
 

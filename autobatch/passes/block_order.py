@@ -20,19 +20,21 @@ COSTLY = 2000  # floating-point operations a member, above which waiting for mor
 
 
 def costly_last(typed: TypedStackProgram) -> TypedStackProgram:
-    """Moves the costly blocks behind the others; keeps the order otherwise, and the first block first."""
+    """Moves the costly blocks behind the others, and the epilogue behind all; the first block stays first."""
     blocks = typed.program.blocks
     costs = [_block_cost(block, typed) for block in blocks]
     usual = sorted(costs)[len(costs) // 2]
-    late = [i for i, cost in enumerate(costs) if i and cost >= max(COSTLY, 4 * usual)]
-    order = [i for i in range(len(blocks)) if i not in late] + late
+    late = [i for i, cost in enumerate(costs) if i and cost >= max(COSTLY, 4 * usual) and i != typed.epilogue]
+    last = [] if typed.epilogue is None else [typed.epilogue]
+    order = [i for i in range(len(blocks)) if i not in (*late, *last)] + late + last
     to = {old: new for new, old in enumerate(order)}
     program = replace(
         typed.program,
         blocks=tuple(replace(blocks[i], terminator=_retarget(blocks[i].terminator, to)) for i in order),
         labels=tuple((to[i], name) for i, name in typed.program.labels),
     )
-    return replace(typed, program=program, live_end=tuple(typed.live_end[i] for i in order))
+    epilogue = None if typed.epilogue is None else to[typed.epilogue]
+    return replace(typed, program=program, live_end=tuple(typed.live_end[i] for i in order), epilogue=epilogue)
 
 
 def _retarget(terminator: ir.Terminator, to: dict[int, int]) -> ir.Terminator:

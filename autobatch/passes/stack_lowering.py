@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from autobatch import ir
 from autobatch.inference import TypedProgram
 from autobatch.passes.flow import live_before, liveness
-from autobatch.regions import Check
+from autobatch.regions import Check, makes_checks
 from autobatch.types import Tensor, Type, Weak, dynamic
 
 
@@ -26,6 +26,7 @@ class TypedStackProgram:
     shared: tuple[Tensor | Weak, ...]
     checks: tuple[Check, ...]
     live_end: tuple[frozenset[str], ...]  # for each block, the variables live before its terminator
+    epilogue: int | None = None  # the block that need only run once, when all members wait at it
 
 
 def lower_to_stack(typed: TypedProgram) -> TypedStackProgram:
@@ -57,7 +58,8 @@ def lower_to_stack(typed: TypedProgram) -> TypedStackProgram:
         stacks=_stacks(blocks),
         registers=tuple(sorted(v for v in carried if dynamic(types[v]))),
     )
-    return TypedStackProgram(stack_program, types, typed.shared, typed.checks, tuple(live_end))
+    last = _epilogue(blocks, owners, entry, typed.checks)
+    return TypedStackProgram(stack_program, types, typed.shared, typed.checks, tuple(live_end), last)
 
 
 def _qualified(function: str, variable: str) -> str:
@@ -110,6 +112,7 @@ def _lower_function(
 ) -> list[ir.Block]:
     """The function's blocks, split at calls; ``recursive`` are the callees that may come back to this function."""
     _, live_end = liveness(function)
+    handed_on = _handed_on(function, recursive)
     first, starts = offsets[function.name], []
     for block in function.blocks:
         starts.append(first)
@@ -123,6 +126,7 @@ def _lower_function(
                 continue
             callee = functions[op.function]
             live = live_before(block.ops[k + 1 :], live_end[i]) - set(op.outputs)
+            live -= handed_on
             saved = tuple(v for v in sorted(live) if op.function in recursive and dynamic(types[v]))
             ops += _enter(callee, op, saved)
             back = _leave(callee, op, saved)
@@ -134,6 +138,18 @@ def _lower_function(
             ops = back
         lowered.append(ir.Block(tuple(ops), _moved(block.terminator, starts)))
     return lowered
+
+
+def _handed_on(function: ir.Function, recursive: frozenset[str]) -> frozenset[str]:
+    """The parameters that every recursive call hands on as they are: nothing clobbers them, so they need no stack."""
+    ops = [op for block in function.blocks for op in block.ops]
+    calls = [op for op in ops if isinstance(op, ir.Call) and op.function in recursive]
+    if any(call.function != function.name for call in calls):
+        return frozenset()  # mutual recursion: another function's calls set them
+    written = {v for op in ops for v in ir.writes(op)}
+    return frozenset(
+        v for k, v in enumerate(function.inputs) if v not in written and all(call.inputs[k] == v for call in calls)
+    )
 
 
 def _moved(terminator: ir.Terminator, starts: Sequence[int]) -> ir.Terminator:
@@ -214,6 +230,19 @@ def _push_without_touch(ops: Sequence[ir.Op], start: int, variable: str, passed:
 def _stacks(blocks: Iterable[ir.Block]) -> tuple[str, ...]:
     pushed = {v for block in blocks for op in block.ops if isinstance(op, ir.Push) for v in op.outputs}
     return tuple(sorted(pushed))
+
+
+def _epilogue(
+    blocks: Sequence[ir.Block], owners: Sequence[ir.Function], entry: ir.Function, checks: Sequence[Check]
+) -> int | None:
+    """The block in which the whole program ends, if there is one only, which cannot fail and writes no items."""
+    returns = [i for i, b in enumerate(blocks) if owners[i] is entry and isinstance(b.terminator, ir.Return)]
+    called = any(isinstance(b.terminator, ir.PushJump) and b.terminator.target == 0 for b in blocks)
+    if called or len(returns) != 1 or returns == [0]:
+        return None
+    (found,) = returns
+    writes = any(op.function.kind == "write" for op in blocks[found].ops if isinstance(op, ir.Update))
+    return None if writes or makes_checks(blocks[found].ops, checks) else found
 
 
 def stack_reads(op: ir.Op) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from autobatch.options import Options
 from autobatch.passes.flow import live_before, liveness
 from autobatch.runtime.failures import out_of_steps, overflow, raise_for_faults
 from autobatch.runtime.vectorize import FAULT, Environment, Stored, note, run_region
-from autobatch.types import Type, coerce, dynamic
+from autobatch.types import Type, coerce, dynamic, truth_values
 
 
 class LocalStatic:
@@ -101,19 +101,19 @@ class LocalStatic:
                     env[output] = [_masked(active, n, o) for n, o in zip(new, env[output], strict=True)]
                 active = active & (self.faults == 0)
             pc = np.where(self.faults > 0, len(blocks), pc)
-            pc = _next(pc, active, blocks[i].terminator, env, len(blocks))
+            pc = np.where(active, self._next(function, blocks[i].terminator, env, shared), pc)
         return [env[v] for v in function.function.outputs]
 
-
-def _next(pc: np.ndarray, active: np.ndarray, end: ir.Terminator, env: Environment, halt: int) -> np.ndarray:
-    match end:
-        case ir.Jump(target):
-            return np.where(active, target, pc)
-        case ir.Branch(condition, true, false):
-            test = env[condition][0].numpy().astype(bool)
-            return np.where(active, np.where(test, true, false), pc)
-        case _:
-            return np.where(active, halt, pc)
+    def _next(self, function: _Function, end: ir.Terminator, env: Environment, shared: Sequence[tf.Tensor]) -> Any:
+        """Where the members go after a block."""
+        match end:
+            case ir.Jump(target):
+                return target
+            case ir.Branch(condition, true, false):
+                test = truth_values(function.types[condition], env.get(condition, []), shared, self.size)
+                return np.where(test, true, false)
+            case _:
+                return len(function.function.blocks)
 
 
 class _Function:

@@ -26,8 +26,8 @@ import tensorflow as tf
 from autobatch import ir, regions
 from autobatch.passes.flow import live_before
 from autobatch.passes.stack_lowering import TypedStackProgram, stack_reads
-from autobatch.runtime.vectorize import FAULT, Environment, Stored, makes_checks, note, run_region, write_items
-from autobatch.types import coerce, dynamic
+from autobatch.runtime.vectorize import FAULT, Environment, Stored, note, run_region, write_items
+from autobatch.types import coerce, dynamic, truth_values
 
 State = dict[str, tf.Tensor]
 
@@ -63,8 +63,27 @@ class Machine:
         return self.typed.program
 
     @property
+    def has_epilogue(self) -> bool:
+        """Whether the last block runs once, after the loop; not where a failed member's data could do harm."""
+        return self.typed.epilogue is not None and not self.safe
+
+    @property
     def halt(self) -> int:
+        """Where finished lanes wait; lanes that were stopped stand behind all blocks."""
+        return self.stopped - self.has_epilogue
+
+    @property
+    def stopped(self) -> int:
         return len(self.program.blocks)
+
+    @cached_property
+    def registers(self) -> list[str]:
+        """The registers that blocks hand to each other; the epilogue's own results need none."""
+        if not self.has_epilogue:
+            return list(self.program.registers)
+        blocks = zip(self.program.blocks, self.typed.live_end, strict=True)
+        live = frozenset[str]().union(*(live_before(block.ops, end, stack_reads) for block, end in blocks))
+        return [v for v in self.program.registers if v in live]
 
     @cached_property
     def has_calls(self) -> bool:
@@ -74,7 +93,7 @@ class Machine:
         """The state before the first block; ``arguments`` are the stored leaves of each input."""
         types, z = self.typed.types, self.size
         state: State = {"pc": tf.zeros([z], tf.int32)}
-        for v in self.program.registers:
+        for v in self.registers:
             for k, leaf in enumerate(dynamic(types[v])):
                 state[_register(v, k)] = tf.zeros([z, *leaf.shape], leaf.dtype)
         for v in self.program.stacks:
@@ -92,13 +111,23 @@ class Machine:
             for j, leaf in enumerate(dynamic(check.values.type)):
                 state[_note(k, j)] = tf.zeros([z, *leaf.shape], leaf.dtype)
         for v, leaves in zip(self.program.inputs, arguments, strict=True):
-            if v in self.program.registers:
+            if v in self.registers:
                 state |= {_register(v, k): leaf for k, leaf in enumerate(leaves)}
         return state
 
-    def results(self, state: State) -> list[Stored]:
+    def results(self, state: State, shared: Sequence[tf.Tensor]) -> list[Stored]:
         """The stored leaves of each output."""
-        return [self._top(v, state) for v in self.program.outputs]
+        if not self.has_epilogue:
+            return [self._top(v, state) for v in self.program.outputs]
+        block, outputs = self.program.blocks[-1], list(self.program.outputs)
+        env = {v: self._top(v, state) for v in live_before(block.ops, frozenset(outputs), stack_reads)}
+        rest = list(block.ops)
+        for region in regions.regions(block.ops):
+            assert isinstance(region, regions.Region)
+            rest = rest[len(region.ops) :]
+            wanted = [v for v in region.assigned if v in live_before(rest, frozenset(outputs), stack_reads)]
+            env |= run_region(region, env, self.typed.types, wanted, shared, self.size, self.typed.checks)
+        return [env.get(v, []) for v in outputs]
 
     def may_go_on(self, state: State) -> tf.Tensor | bool:
         """Whether the limit of steps, if there is one, allows one more."""
@@ -125,19 +154,19 @@ class Machine:
             keys += ["pc stack", "depth", "overflow"]
         if isinstance(block.terminator, ir.Return) and self.has_calls:
             keys += ["depth"]
-        if makes_checks(block.ops, self.typed.checks):
+        if regions.makes_checks(block.ops, self.typed.checks):
             keys += ["fault", *self._notes(block)]
         return tuple(sorted(keys))
 
     def _notes(self, block: ir.Block) -> list[str]:
-        checks = ((k, c) for k, c in enumerate(self.typed.checks) if makes_checks(block.ops, [c]))
+        checks = ((k, c) for k, c in enumerate(self.typed.checks) if regions.makes_checks(block.ops, [c]))
         return [_note(k, j) for k, check in checks for j in range(len(dynamic(check.values.type)))]
 
     def _kept(self, i: int) -> list[str]:
         """The registers that block ``i`` sets and that something reads after it."""
         live, block = self.typed.live_end[i], self.program.blocks[i]
         written = {v for op in block.ops for v in ir.writes(op)}
-        return [v for v in self.program.registers if v in written and v in live]
+        return [v for v in self.registers if v in written and v in live]
 
     def run_block(self, i: int, state: State, shared: Sequence[tf.Tensor]) -> State:
         """Runs block ``i`` for the lanes that wait there; returns the changed parts of the state."""
@@ -189,13 +218,13 @@ class Machine:
             for k, leaf in enumerate(env[v]):
                 key = _register(v, k)
                 new[key] = _masked(active, leaf, state[key])
-        new |= self._jump(block.terminator, active, env, state)
+        new |= self._jump(block.terminator, active, env, state, shared)
         if self.max_steps is not None:
             new["steps"] = state["steps"] + 1
         if fault is not None:
             fault = tf.where(active, fault, 0)
             new["fault"] = tf.where(active, fault, state["fault"])
-            new["pc"] = tf.where(fault > 0, self.halt, new["pc"])
+            new["pc"] = tf.where(fault > 0, self.stopped, new["pc"])
         return new
 
     def _inputs(self, i: int, state: State, active: tf.Tensor) -> Environment:
@@ -208,7 +237,7 @@ class Machine:
         block, kept = self.program.blocks[i], self.changes(i)
         end = block.terminator
         after = frozenset({end.condition} if isinstance(end, ir.Branch) else ())
-        read = [v for v in self.program.registers if v in live_before(block.ops, after, stack_reads)]
+        read = [v for v in self.registers if v in live_before(block.ops, after, stack_reads)]
         env = {v: self._top(v, state) for v in read}
         if self.safe:
             return {v: [self._harmless(leaf, active) for leaf in leaves] for v, leaves in env.items()}
@@ -230,23 +259,28 @@ class Machine:
     def _restored(self, stack: tf.Tensor, depth: tf.Tensor) -> tf.Tensor:
         return tf.gather_nd(stack, tf.stack([depth, tf.range(self.size)], axis=1))
 
-    def _jump(self, terminator: ir.Terminator, active: tf.Tensor, env: Environment, state: State) -> State:
+    def _jump(
+        self,
+        terminator: ir.Terminator,
+        active: tf.Tensor,
+        env: Environment,
+        state: State,
+        shared: Sequence[tf.Tensor],
+    ) -> State:
         """Moves the active lanes on."""
         pc = state["pc"]
         match terminator:
             case ir.Jump(target):
                 return {"pc": tf.where(active, target, pc)}
             case ir.Branch(condition, true, false):
-                (test,) = env[condition]
-                if test.dtype != tf.bool:
-                    test = tf.not_equal(test, tf.zeros([], test.dtype))
+                test = truth_values(self.typed.types[condition], env.get(condition, []), shared, self.size)
                 return {"pc": tf.where(active, tf.where(test, true, false), pc)}
             case ir.PushJump(target, return_to):
                 depth = state["depth"]
                 full = active & (depth >= self.depth)
                 frame = tf.fill([self.size], return_to)
                 return {
-                    "pc": tf.where(full, self.halt, tf.where(active, target, pc)),
+                    "pc": tf.where(full, self.stopped, tf.where(active, target, pc)),
                     "pc stack": self._save(state["pc stack"], frame, active, depth),
                     "depth": depth + tf.cast(active & ~full, tf.int32),
                     "overflow": state["overflow"] | full,

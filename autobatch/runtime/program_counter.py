@@ -51,7 +51,8 @@ class ProgramCounter:
                 state = strategy(machine, machine.initial(arguments), shared)
                 overflow = state.get("overflow", tf.zeros([self.size], tf.bool))
                 fault = state.get("fault", tf.zeros([self.size], tf.int32))
-                return Outcome(machine.results(state), overflow, fault, machine.notes(state), state["pc"])
+                pc = tf.where(state["pc"] >= machine.halt, machine.stopped, state["pc"])
+                return Outcome(machine.results(state, shared), overflow, fault, machine.notes(state), pc)
 
             self.functions[depth] = tf.function(run, autograph=False, jit_compile=jit_compile)
         return self.functions[depth]

@@ -54,7 +54,8 @@ def run_region(
     if all(op.function is ir.COPY for op in region.ops):
         return _copy(region.ops, env, types, wanted, shared, size)
 
-    telling = makes_checks(region.ops, checks)
+    telling = regions.makes_checks(region.ops, checks)
+    alike: set[tuple[str, int]] = set()  # large leaves that are the same for all members
 
     def member(stored: Mapping[str, Stored]) -> dict[str, Stored]:
         values: dict[str, Any] = {v: value_from(types[v], stored.get(v, []), shared) for v in region.inputs}
@@ -67,6 +68,15 @@ def run_region(
         # vectorized_map mishandles results that are outer tensors themselves.
         return {v: [tf.identity(leaf) for leaf in leaves] for v, leaves in results.items()}
 
+    def varying(stored: Mapping[str, Stored]) -> dict[str, Stored]:
+        results = member(stored)
+        for v, leaves in results.items():
+            for k, leaf in enumerate(leaves):
+                if leaf.shape.num_elements() >= LARGE and not _depends(leaf, stored):
+                    alike.add((v, k))
+                    leaves[k] = tf.zeros([], leaf.dtype)
+        return results
+
     stored_inputs = {v: env[v] for v in region.inputs if env.get(v)}
     if not telling and not any(dynamic(types[v]) for v in wanted):
         return {v: [] for v in wanted}
@@ -75,10 +85,34 @@ def run_region(
         return {v: [_repeat(leaf, size) for leaf in leaves] for v, leaves in once.items()}
     try:
         with _quiet():
-            result = tf.vectorized_map(member, stored_inputs, fallback_to_while_loop=False)
+            result = tf.vectorized_map(varying, stored_inputs, fallback_to_while_loop=False)
     except (ValueError, NotImplementedError, TypeError) as error:
         raise _vectorization_error(error, region) from error
-    return {v: [] for v in wanted} | {key: list(leaves) for key, leaves in result.items()}
+    found = {v: [] for v in wanted} | {key: list(leaves) for key, leaves in result.items()}
+    if alike:
+        once = member({v: [leaf[0] for leaf in leaves] for v, leaves in stored_inputs.items()})
+        for v, k in alike:
+            found[v][k] = _repeat(once[v][k], size)
+    return found
+
+
+# Elements from which on a result that is the same for all members is broadcast by us: vectorized_map tiles it, which
+# XLA evaluates while it compiles and keeps, for all members at once.
+LARGE = 4096
+
+
+def _depends(leaf: tf.Tensor, stored: Mapping[str, Stored]) -> bool:
+    """Whether the tensor is computed from any of the stored leaves."""
+    sources = {id(tensor.op) for leaves in stored.values() for tensor in leaves}
+    pending, seen = [leaf.op], set()
+    while pending:
+        operation = pending.pop()
+        if id(operation) in sources:
+            return True
+        if id(operation) not in seen:
+            seen.add(id(operation))
+            pending += [tensor.op for tensor in operation.inputs]
+    return False
 
 
 @contextmanager
@@ -103,11 +137,6 @@ def note(k: int) -> str:
 
 def printed(n: int, k: int) -> str:
     return f"(print {n} {k})"
-
-
-def makes_checks(ops: Sequence[Any], checks: Sequence[regions.Check]) -> bool:
-    places = {check.location for check in checks}
-    return any(isinstance(op, ir.Assign) and op.location in places for op in ops)
 
 
 def _told(outcomes: Sequence[regions.Outcome], checks: Sequence[regions.Check]) -> dict[str, Stored]:

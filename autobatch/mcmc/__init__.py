@@ -1,0 +1,7 @@
+"""Markov chain Monte Carlo by autobatched functions."""
+
+from autobatch.mcmc.kernel import NoUTurnSampler, NoUTurnSamplerResults
+from autobatch.mcmc.result import Result, SamplingWarning
+from autobatch.mcmc.sample import sample
+
+__all__ = ["NoUTurnSampler", "NoUTurnSamplerResults", "Result", "SamplingWarning", "sample"]

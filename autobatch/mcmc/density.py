@@ -1,0 +1,122 @@
+"""A user's log density as the samplers see it: a value and a gradient for each chain's vector."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from autobatch import errors
+from autobatch.api import primitive
+from autobatch.frontend.watch import Watched, watch_function
+from autobatch.mcmc.layout import Layout
+
+MOST_KEPT = 64  # log densities whose compiled samplers are kept
+
+
+class LogDensity:
+    """``fn`` takes the parts of the state with their batch axes, and returns a tensor of the batch shape.
+
+    on_vectors: the primitive that the samplers call: q [d] -> (log density [], gradient [d]).
+    """
+
+    def __init__(self, fn: Callable, layout: Layout):
+        self.fn, self.layout = fn, layout
+        self.on_vectors = primitive(self._on_vectors, batched=True)
+
+    def __call__(self, state: Any) -> tf.Tensor:
+        value = tf.convert_to_tensor(call(self.fn, state))
+        shape, layout = value.shape, self.layout
+        if shape.rank is None or value.dtype != layout.dtype:
+            raise errors.LogDensityError(
+                f"The log density returns {value.dtype.name}{shape} for a state of {layout.dtype.name}."
+            )
+        return value
+
+    def value_and_gradient(self, state: Any) -> tuple[tf.Tensor, Any]:
+        """The log density [batch shape], and its gradient as a nest like the state.
+
+        Raises LogDensityError if it has another shape, or if a part of the state has no gradient.
+        """
+        parts = tf.nest.flatten(state)
+        with tf.GradientTape() as tape:
+            tape.watch(parts)
+            value = self(state)
+        expected = tuple(parts[0].shape[: parts[0].shape.rank - len(self.layout.shapes[0])])
+        if tuple(value.shape) != expected:
+            raise wrong_shape(value.shape, [part.shape for part in parts], expected)
+        gradients = tape.gradient(value, parts)
+        missing = [k for k, gradient in enumerate(gradients) if gradient is None]
+        if missing:
+            raise errors.LogDensityError(
+                f"The log density has no gradient with respect to part {missing[0]} of the state.",
+                help="it must depend on every part, through TensorFlow operations that have a gradient (NumPy's, "
+                "casts to int, and tf.stop_gradient have none).",
+            )
+        return value, tf.nest.pack_sequence_as(state, [tf.convert_to_tensor(g) for g in gradients])
+
+    def _on_vectors(self, q: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        """q [Z, d] -> [Z], [Z, d]."""
+        layout, size = self.layout, q.shape[0]
+        # One example alone, or the batch: with several batch axes only the whole of it.
+        leading = [size] if len(layout.batch_shape) == 1 else list(layout.batch_shape)
+        value, gradient = self.value_and_gradient(layout.to_parts(q, leading))
+        flat = [tf.reshape(part, [size, -1]) for part in tf.nest.flatten(gradient)]
+        return tf.reshape(value, [size]), flat[0] if len(flat) == 1 else tf.concat(flat, axis=1)
+
+
+def call(fn: Callable, state: Any) -> Any:
+    """Parts are passed as TFP passes them: a list or tuple one by one, a dictionary by name."""
+    if isinstance(state, Mapping):
+        return fn(**state)
+    return fn(*state) if isinstance(state, list | tuple) else fn(state)
+
+
+def wrong_shape(shape: Any, parts: list[Any], expected: Any) -> errors.LogDensityError:
+    shapes = ", ".join(str(list(part)) for part in parts)
+    return errors.LogDensityError(
+        f"The log density has shape {list(shape)} for a state of shape {shapes}; it must be {list(expected)}.",
+        help="it takes the whole batch: sum over a part's own axes only, as in "
+        "-0.5 * tf.reduce_sum(x**2, axis=-1) for x of shape [chains, dimensions].",
+    )
+
+
+def check_start(value: Any, gradient: Any) -> None:
+    """Raises StartError for chains [batch shape] whose log density or gradient is not finite."""
+    value = np.asarray(value)
+    good = np.isfinite(value)
+    for part in tf.nest.flatten(gradient):
+        good &= np.isfinite(np.asarray(part)).reshape(*value.shape, -1).all(axis=-1)
+    if good.all():
+        return
+    chains = tuple(np.flatnonzero(~good).tolist())
+    named = ", ".join(
+        str(tuple(map(int, np.unravel_index(c, value.shape))) if value.ndim > 1 else c) for c in chains[:8]
+    )
+    what = "log density" if not np.isfinite(value).all() else "gradient of the log density"
+    shown = f" (it is {value.reshape(-1)[chains[0]]} in the first)" if what == "log density" else ""
+    raise errors.StartError(
+        f"The {what} is not finite where {len(chains)} of {value.size} chains start{shown}: "
+        f"chains {named}{', ...' if len(chains) > 8 else ''}.",
+        help="start them where the density is positive, or give the sampler an unconstrained state.",
+        members=chains,
+    )
+
+
+_kept: dict[Any, tuple[LogDensity, tuple[Watched, ...]]] = {}
+
+
+def log_density(fn: Callable, layout: Layout) -> LogDensity:
+    """The same object for the same function and layout, so that what was compiled for it serves again.
+
+    A function whose globals or closure have changed counts as another.
+    """
+    key = (fn, repr(layout.skeleton), layout.shapes, layout.batch_shape, layout.dtype)
+    found = _kept.get(key)
+    if found is None or not all(watched.is_unchanged() for watched in found[1]):
+        while len(_kept) >= MOST_KEPT:
+            del _kept[next(iter(_kept))]
+        _kept[key] = found = LogDensity(fn, layout), watch_function(fn)
+    return found[0]

@@ -1,0 +1,68 @@
+"""Phase space, as both variants of the No-U-Turn Sampler see it.
+
+The momentum is standard normal.  A diagonal mass matrix M and step sizes per coordinate are one thing, a step vector
+``size * scale`` with ``scale`` = M^-1/2: the momentum here is M^-1/2 times that of the textbooks.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from autobatch import random
+
+
+class State(NamedTuple):
+    """Where a chain is.  q, grad: [d]; log_prob: []."""
+
+    q: tf.Tensor
+    log_prob: tf.Tensor
+    grad: tf.Tensor
+
+
+class Point(NamedTuple):
+    """A point of phase space.  q, p, grad: [d]; log_prob: []."""
+
+    q: tf.Tensor
+    p: tf.Tensor
+    log_prob: tf.Tensor
+    grad: tf.Tensor
+
+
+class Candidate(NamedTuple):
+    """A point that may become the next draw, without its momentum.  log_joint: its log joint density, []."""
+
+    q: tf.Tensor
+    log_prob: tf.Tensor
+    grad: tf.Tensor
+    log_joint: tf.Tensor
+
+
+class Report(NamedTuple):
+    """What a transition was like; all scalars.
+
+    acceptance: mean acceptance probability over the trajectory; energy: minus the log joint density of the new draw;
+    moved: whether the draw is a new point; cut: whether the greatest depth ended the trajectory.
+    """
+
+    acceptance: tf.Tensor
+    leapfrogs: tf.Tensor
+    depth: tf.Tensor
+    energy: tf.Tensor
+    moved: tf.Tensor
+    diverging: tf.Tensor
+    cut: tf.Tensor
+
+
+def log_joint(point: Point) -> tf.Tensor:
+    return point.log_prob - 0.5 * tf.reduce_sum(point.p**2)
+
+
+def candidate(point: Point) -> Candidate:
+    return Candidate(point.q, point.log_prob, point.grad, log_joint(point))
+
+
+def log_uniform(key: tf.Tensor, dtype: tf.DType) -> tf.Tensor:
+    """The logarithm of a number that is uniform on (0, 1]."""
+    return -random.exponential(key, (), dtype)

@@ -1,0 +1,159 @@
+"""What ``ab.mcmc.sample`` returns, and what it says aloud of it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import arviz
+import numpy as np
+import pandas as pd
+import tensorflow as tf
+
+LARGEST_R_HAT = 1.01  # Vehtari et al. 2021, "Rank-normalization, folding, and localization"
+SMALLEST_ESS = 400  # as above
+SHOWN_QUANTILES = (0.05, 0.5, 0.95)
+
+# InferenceData's names of the statistics.
+ARVIZ_NAMES = {
+    "step_size": "step_size",
+    "tree_depth": "tree_depth",
+    "n_leapfrog": "n_steps",
+    "acceptance": "acceptance_rate",
+    "energy": "energy",
+    "diverging": "diverging",
+    "cut": "reached_max_treedepth",
+    "log_prob": "lp",
+}
+
+
+class SamplingWarning(UserWarning):
+    """The draws may not represent the distribution."""
+
+
+@dataclass(frozen=True, repr=False)
+class Result:
+    """Draws from a distribution.
+
+    samples: a nest like the state, each tensor of shape [chains, draws, ...].
+    stats: tensors of shape [chains, draws]: "step_size", "tree_depth", "n_leapfrog", "acceptance" (mean along the
+      trajectory), "energy" (the Hamiltonian), "diverging", "cut" (ended by max_tree_depth), "log_prob" (of the
+      unconstrained state).
+    step_size, scale: what warm-up found: a number, and the standard deviations [d] of the unconstrained coordinates,
+      by which the steps are scaled (the mass matrix is their inverse square).
+    observed: the data that the model was given, by name.
+    """
+
+    samples: Any
+    stats: dict[str, tf.Tensor]
+    step_size: float
+    scale: np.ndarray
+    observed: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_arviz(self) -> arviz.InferenceData:
+        """The draws, their statistics and the data as ArviZ' ``InferenceData``, for its plots and tables."""
+        posterior = {name: np.asarray(part) for name, part in named_parts(self.samples).items()}
+        stats = {ARVIZ_NAMES[name]: np.asarray(values) for name, values in self.stats.items()}
+        observed = {name: np.asarray(value) for name, value in self.observed.items()}
+        return arviz.from_dict(posterior=posterior, sample_stats=stats, observed_data=observed or None)
+
+    def summary(self) -> pd.DataFrame:
+        """Mean, sd, quantiles, bulk and tail effective sample size, and R-hat of every scalar of the state."""
+        quantiles = {f"{q:.0%}": lambda x, q=q: np.quantile(x, q) for q in SHOWN_QUANTILES}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # ArviZ' on few draws; R-hat is then nan, and we say so ourselves
+            table = arviz.summary(self.to_arviz(), group="posterior", stat_funcs=quantiles, round_to="none")
+        return table[["mean", "sd", *quantiles, "ess_bulk", "ess_tail", "r_hat"]]
+
+    def __repr__(self) -> str:
+        chains, draws = self.stats["energy"].shape
+        shapes = ", ".join(f"{name} {list(part.shape[2:])}" for name, part in named_parts(self.samples).items())
+        diverging = int(tf.reduce_sum(tf.cast(self.stats["diverging"], tf.int32)))
+        return (
+            f"<{chains} chains x {draws} draws of {shapes}; step size {self.step_size:.3g}, "
+            f"mean acceptance {float(tf.reduce_mean(self.stats['acceptance'])):.2f}, {diverging} divergences>"
+        )
+
+
+def named_parts(state: Any) -> dict[str, Any]:
+    """The tensors of a nest by name: a dictionary's keys, a namedtuple's fields, else x, or x0, x1, ..."""
+    if not tf.nest.is_nested(state):
+        return {"x": state}
+    if isinstance(state, Mapping):
+        children = dict(state)
+    elif hasattr(state, "_fields"):
+        children = {name: getattr(state, name) for name in state._fields}
+    else:
+        children = {f"x{k}": part for k, part in enumerate(state)}
+    found = {}
+    for name, child in children.items():
+        if tf.nest.is_nested(child):
+            found |= {f"{name}.{inner}": part for inner, part in named_parts(child).items()}
+        else:
+            found[str(name)] = child
+    return found
+
+
+def warn_of_trouble(result: Result, unconstrained: np.ndarray, max_tree_depth: int) -> None:
+    """Divergences, trajectories that were cut, chains that disagree, few effective draws: a SamplingWarning each.
+
+    unconstrained: [chains, draws, d].
+    """
+    chains, draws, _ = unconstrained.shape
+    diverging = int(tf.reduce_sum(tf.cast(result.stats["diverging"], tf.int32)))
+    if diverging:
+        _warn(
+            f"{diverging:,} of {chains * draws:,} transitions diverged, so draws near there are missing. Raise "
+            "target_acceptance (0.95, 0.99), or write the model with less curvature (a non-centred one)."
+        )
+    cut = int(tf.reduce_sum(tf.cast(result.stats["cut"], tf.int32)))
+    if cut > 0.01 * chains * draws:
+        _warn(
+            f"{cut:,} of {chains * draws:,} trajectories were cut at max_tree_depth={max_tree_depth}: draws are right, "
+            "but costly. Raise it, or scale the parameters alike."
+        )
+    if draws < 4:
+        return
+    r_hat = split_r_hat(unconstrained)
+    worst = np.argsort(-np.where(np.isnan(r_hat), np.inf, r_hat))[:MOST_EXAMINED]
+    few = unconstrained[:, :, worst]
+    ess = min(_effective_draws(few[:, :, k]) for k in range(len(worst)))
+    if not r_hat.max() <= LARGEST_R_HAT:
+        _warn(
+            f"The largest R-hat is {r_hat.max():.3f} (above {LARGEST_R_HAT}): the chains have not mixed. Run them "
+            "longer, and see whether they disagree (result.summary())."
+        )
+    elif ess < SMALLEST_ESS:
+        _warn(
+            f"The smallest effective sample size is about {ess:.0f} (below {SMALLEST_ESS}): take more draws or chains."
+        )
+
+
+MOST_EXAMINED = 10  # coordinates, those of largest R-hat, whose effective sample size is looked at
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, SamplingWarning, stacklevel=4)
+
+
+def _effective_draws(draws: np.ndarray) -> float:
+    """Of one coordinate [chains, draws]; many chains are judged by a part of them."""
+    some = draws[:32]
+    ess = float(np.asarray(arviz.ess(some.astype(np.float64))))
+    return ess * len(draws) / len(some)
+
+
+def split_r_hat(draws: np.ndarray) -> np.ndarray:
+    """R-hat of chains cut in halves, [d] from [chains, draws, d] (Gelman et al., Bayesian Data Analysis, section 11.4)."""
+    half = draws.shape[1] // 2
+    moments = [
+        (part.mean(axis=0, dtype=np.float64), part.var(axis=0, ddof=1, dtype=np.float64))
+        for chain in draws
+        for part in (chain[:half], chain[-half:])
+    ]
+    means, variances = (np.stack(m) for m in zip(*moments, strict=True))
+    within, between = variances.mean(axis=0), means.var(axis=0, ddof=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.sqrt((half - 1) / half + between / within)
