@@ -198,19 +198,21 @@ class BatchedPrimitive:
 
     __autobatch_static__ = True
 
-    def __init__(self, fn: Callable):
-        self.fn = fn
+    def __init__(self, fn: Callable, size: int | None = None):
+        self.fn, self.size = fn, size
         functools.update_wrapper(self, fn)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if context.mode() is context.Mode.BATCH:
             return self.fn(*args, **kwargs)
+        if self.size not in (None, 1):
+            raise errors.BatchShapeError(f"`{self.__name__}` takes a batch of {self.size}, not one example.")
         # One example: a batch of one.
         args, kwargs = tf.nest.map_structure(lambda x: tf.convert_to_tensor(x)[tf.newaxis], (args, kwargs))
         return tf.nest.map_structure(lambda y: y[0], self.fn(*args, **kwargs))
 
 
-def primitive(fn: Callable | None = None, *, batched: bool = True) -> Any:
+def primitive(fn: Callable | None = None, *, batched: bool = True, size: int | None = None) -> Any:
     """Marks a function that autobatched code calls with the whole batch at once.
 
     Use it for code that is batched already (a TFP ``log_prob``) or that TensorFlow cannot vectorize.  Its
@@ -220,17 +222,18 @@ def primitive(fn: Callable | None = None, *, batched: bool = True) -> Any:
     Args:
       fn: the function; without it, returns a decorator.
       batched: must be True; it stands in the code for its reader.
+      size: the only batch size that it takes, if it knows the members by their position; None for any.
     """
     if not batched:
         raise ValueError("an undecorated function already runs as straight-line code; primitive is for batched=True")
-    return BatchedPrimitive if fn is None else BatchedPrimitive(fn)
+    return functools.partial(BatchedPrimitive, size=size) if fn is None else BatchedPrimitive(fn, size)
 
 
 def _callee_of(value: Any) -> Callee | None:
     if isinstance(value, Autobatched):
         return Callee("autobatched", value._fn, value._static_names, value._receiver)
     if isinstance(value, BatchedPrimitive):
-        return Callee("batched", value.fn)
+        return Callee("batched", value.fn, size=value.size)
     return None
 
 

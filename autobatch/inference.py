@@ -337,7 +337,7 @@ def _type_of_variable(value: Any, variable: str, region: regions.Region) -> Type
 
 def symbolic(region: regions.Region, inputs: Mapping[str, Type], shared: Sequence[Tensor | Weak]) -> dict[str, Any]:
     """Placeholders of the current graph for a region's inputs."""
-    batch = _BATCH if region.kind == "batch" else ()
+    batch = (_batch(region.ops[0]),) if region.kind == "batch" else ()
     parts = [tf.compat.v1.placeholder(leaf.dtype, leaf.shape) for leaf in shared]
     env: dict[str, Any] = {}
     for v, type_ in inputs.items():
@@ -346,7 +346,9 @@ def symbolic(region: regions.Region, inputs: Mapping[str, Type], shared: Sequenc
     return env
 
 
-_BATCH = (7,)  # the batch size that stands for any while a batched primitive is typed
+def _batch(op: ir.Assign) -> int:
+    """The batch size at which a batched primitive is typed: its own, or one that stands for any."""
+    return op.function.size or 7
 
 
 def _batched_types(op: ir.Assign, env: dict[str, Any]) -> dict[str, Type]:
@@ -357,11 +359,11 @@ def _batched_types(op: ir.Assign, env: dict[str, Any]) -> dict[str, Type]:
         raise_at(op.location, error)
 
     def member(leaf: Any) -> Any:
-        if isinstance(leaf, Tensor) and leaf.shape[:1] == _BATCH:
+        if isinstance(leaf, Tensor) and leaf.shape[:1] == (_batch(op),):
             return Tensor(leaf.dtype, leaf.shape[1:])
         raise errors.TypeMismatchError(
             f"A batched primitive must return tensors with the leading batch axis; this returned {leaf}.",
-            [(op.location, f"for a batch of {_BATCH[0]}")],
+            [(op.location, f"for a batch of {_batch(op)}")],
         )
 
     return {op.outputs[0]: tf.nest.map_structure(member, type_of(value))}

@@ -30,6 +30,7 @@ class Callee:
       receiver: what its first parameter is bound to (as a 1-tuple), if it is a method.
       source: where its source was taken from already, if it is a nested function.
       captured: the variables of the caller that a nested function takes as its last parameters.
+      size: the only batch size that a batched primitive takes, or None.
     """
 
     kind: str
@@ -38,6 +39,7 @@ class Callee:
     receiver: tuple[Any, ...] = ()
     source: Source | None = None
     captured: tuple[str, ...] = ()
+    size: int | None = None
 
 
 @dataclass(frozen=True)

@@ -116,7 +116,8 @@ class _Builder:
             return ir.Call((target.id,), self.function_names[alias], inputs, location)
         arguments = ", ".join(f"«{k}»" for k in range(len(inputs)))
         text = f"{callee.callee.function.__name__}({arguments})"
-        return ir.Primitive((target.id,), ir.Expression(text, callee.callee.function, "batch"), inputs, location)
+        batched = ir.Expression(text, callee.callee.function, "batch", size=callee.callee.size)
+        return ir.Primitive((target.id,), batched, inputs, location)
 
 
 def _terminator(end: tuple, number: dict[int, int]) -> ir.Terminator:

@@ -2,6 +2,6 @@
 
 from autobatch.mcmc.kernel import NoUTurnSampler, NoUTurnSamplerResults
 from autobatch.mcmc.result import Result, SamplingWarning
-from autobatch.mcmc.sample import sample
+from autobatch.mcmc.sampling import sample
 
 __all__ = ["NoUTurnSampler", "NoUTurnSamplerResults", "Result", "SamplingWarning", "sample"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import tensorflow as tf
 
 from autobatch import random
@@ -17,8 +19,8 @@ def run_chain(sampler, capacity, state, averaging, scale, target, tuning, first,
 
     Returns the last state, the averaging, and the traces of positions [capacity, d] and STATISTICS [capacity, 8].
     """
-    trace = tf.zeros([capacity, *state.q.shape], state.q.dtype)
-    statistics = tf.zeros([capacity, len(STATISTICS)], state.q.dtype)
+    trace: Any = tf.zeros([capacity, *state.q.shape], state.q.dtype)
+    statistics: Any = tf.zeros([capacity, len(STATISTICS)], state.q.dtype)
     for t in range(draws):
         size = tf.exp(averaging.log_step)
         state, report = sampler.transition(state, size, scale, random.fold_in(key, first + t))

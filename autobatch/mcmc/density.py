@@ -19,12 +19,14 @@ MOST_KEPT = 64  # log densities whose compiled samplers are kept
 class LogDensity:
     """``fn`` takes the parts of the state with their batch axes, and returns a tensor of the batch shape.
 
+    It may treat chains differently by their position, so it is always given all of them.
+
     on_vectors: the primitive that the samplers call: q [d] -> (log density [], gradient [d]).
     """
 
     def __init__(self, fn: Callable, layout: Layout):
         self.fn, self.layout = fn, layout
-        self.on_vectors = primitive(self._on_vectors, batched=True)
+        self.on_vectors = primitive(self._on_vectors, batched=True, size=layout.chains)
 
     def __call__(self, state: Any) -> tf.Tensor:
         value = tf.convert_to_tensor(call(self.fn, state))
@@ -44,9 +46,8 @@ class LogDensity:
         with tf.GradientTape() as tape:
             tape.watch(parts)
             value = self(state)
-        expected = tuple(parts[0].shape[: parts[0].shape.rank - len(self.layout.shapes[0])])
-        if tuple(value.shape) != expected:
-            raise wrong_shape(value.shape, [part.shape for part in parts], expected)
+        if tuple(value.shape) != self.layout.batch_shape:
+            raise wrong_shape(value.shape, [part.shape for part in parts], list(self.layout.batch_shape))
         gradients = tape.gradient(value, parts)
         missing = [k for k, gradient in enumerate(gradients) if gradient is None]
         if missing:
@@ -59,12 +60,8 @@ class LogDensity:
 
     def _on_vectors(self, q: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         """q [Z, d] -> [Z], [Z, d]."""
-        layout, size = self.layout, q.shape[0]
-        # One example alone, or the batch: with several batch axes only the whole of it.
-        leading = [size] if len(layout.batch_shape) == 1 else list(layout.batch_shape)
-        value, gradient = self.value_and_gradient(layout.to_parts(q, leading))
-        flat = [tf.reshape(part, [size, -1]) for part in tf.nest.flatten(gradient)]
-        return tf.reshape(value, [size]), flat[0] if len(flat) == 1 else tf.concat(flat, axis=1)
+        value, gradient = self.value_and_gradient(self.layout.to_parts(q))
+        return tf.reshape(value, [self.layout.chains]), self.layout.to_vectors(gradient)
 
 
 def call(fn: Callable, state: Any) -> Any:
@@ -77,7 +74,7 @@ def call(fn: Callable, state: Any) -> Any:
 def wrong_shape(shape: Any, parts: list[Any], expected: Any) -> errors.LogDensityError:
     shapes = ", ".join(str(list(part)) for part in parts)
     return errors.LogDensityError(
-        f"The log density has shape {list(shape)} for a state of shape {shapes}; it must be {list(expected)}.",
+        f"The log density has shape {list(shape)} for a state of shape {shapes}; it must be {expected}.",
         help="it takes the whole batch: sum over a part's own axes only, as in "
         "-0.5 * tf.reduce_sum(x**2, axis=-1) for x of shape [chains, dimensions].",
     )

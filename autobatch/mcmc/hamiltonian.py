@@ -6,7 +6,7 @@ The momentum is standard normal.  A diagonal mass matrix M and step sizes per co
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
@@ -46,13 +46,13 @@ class Report(NamedTuple):
     moved: whether the draw is a new point; cut: whether the greatest depth ended the trajectory.
     """
 
-    acceptance: tf.Tensor
-    leapfrogs: tf.Tensor
-    depth: tf.Tensor
-    energy: tf.Tensor
-    moved: tf.Tensor
-    diverging: tf.Tensor
-    cut: tf.Tensor
+    acceptance: Any
+    leapfrogs: Any
+    depth: Any
+    energy: Any
+    moved: Any
+    diverging: Any
+    cut: Any
 
 
 def log_joint(point: Point) -> tf.Tensor:

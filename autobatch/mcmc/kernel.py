@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
 import tensorflow as tf
 import tensorflow_probability as tfp
 from tensorflow_probability.python.experimental.mcmc import preconditioning_utils
 
 from autobatch import errors, random
 from autobatch.api import autobatch
-from autobatch.mcmc.density import LogDensity, call, check_start, log_density, wrong_shape
+from autobatch.mcmc.density import call, check_start, log_density, wrong_shape
 from autobatch.mcmc.hamiltonian import State
 from autobatch.mcmc.layout import Layout
-from autobatch.mcmc.multinomial import Multinomial
-from autobatch.mcmc.slice_nuts import Slice
-
-VARIANTS = {"multinomial": Multinomial, "slice": Slice}
+from autobatch.mcmc.settings import (
+    VARIANTS,
+    chain_keys,
+    check_count,
+    check_step_size,
+    check_trees,
+    key_of_seed,
+)
 
 
 class NoUTurnSamplerResults(NamedTuple):
@@ -111,16 +113,8 @@ class NoUTurnSampler(tfp.mcmc.TransitionKernel):
         name: str | None = None,
     ):
         check_step_size(step_size)
-        for setting, value in (
-            ("max_tree_depth", max_tree_depth),
-            ("leapfrogs_per_leaf", leapfrogs_per_leaf),
-            ("trajectories_per_step", trajectories_per_step),
-        ):
-            check_count(setting, value)
-        if not max_energy_difference > 0:
-            raise errors.SettingError(f"max_energy_difference must be positive, not {max_energy_difference!r}.")
-        if variant not in VARIANTS:
-            raise errors.SettingError(f"variant must be 'multinomial' or 'slice', not {variant!r}.")
+        check_count("trajectories_per_step", trajectories_per_step)
+        check_trees(variant, max_tree_depth, max_energy_difference, leapfrogs_per_leaf)
         self._parameters = {
             "target_log_prob_fn": target_log_prob_fn,
             "step_size": step_size,
@@ -194,17 +188,19 @@ class NoUTurnSampler(tfp.mcmc.TransitionKernel):
             key = key_of_seed(seed, "tfp.mcmc.sample_chain(..., seed=(1, 2)), or one_step(..., seed=(1, 2))")
             layout = Layout.of(state, previous.target_log_prob.shape.rank)
             density = log_density(self.target_log_prob_fn, layout)
+            p = self.parameters
+            sampler = VARIANTS[p["variant"]](
+                density.on_vectors, p["max_tree_depth"], p["max_energy_difference"], p["leapfrogs_per_leaf"]
+            )
             vectors = State(
                 layout.to_vectors(state),
                 tf.reshape(previous.target_log_prob, [layout.chains]),
                 layout.to_vectors(previous.grads_target_log_prob),
             )
             size, scale = _steps(previous.step_size, previous.momentum_distribution, layout)
-            run = several_transitions.options(in_axes=(0, None, 0, 0), max_depth=self.parameters["max_tree_depth"] + 1)
+            run = several_transitions.options(in_axes=(0, None, 0, 0), max_depth=p["max_tree_depth"] + 1)
             keys = chain_keys(key, layout.batch_shape)
-            new, report = run(
-                self._sampler(density), self.parameters["trajectories_per_step"], vectors, size, scale, keys
-            )
+            new, report = run(sampler, p["trajectories_per_step"], vectors, size, scale, keys)
             leapfrogs, depth, acceptance, energy, moved, cut, diverging = (
                 tf.reshape(leaf, layout.batch_shape) for leaf in report
             )
@@ -222,59 +218,16 @@ class NoUTurnSampler(tfp.mcmc.TransitionKernel):
             )
             return layout.to_parts(new.q), results
 
-    def _sampler(self, density: LogDensity) -> Multinomial | Slice:
-        p = self.parameters
-        kind = VARIANTS[p["variant"]]
-        return kind(density.on_vectors, p["max_tree_depth"], float(p["max_energy_difference"]), p["leapfrogs_per_leaf"])
-
-
-def chain_keys(key: tf.Tensor, batch_shape: Sequence[int]) -> tf.Tensor:
-    """A key for each chain, [chains, 2].  The k-th along an axis is the same whatever the axis' length."""
-    keys = key[tf.newaxis]
-    for size in batch_shape:
-        keys = tf.reshape(tf.vectorized_map(lambda k, n=size: random.split(k, n), keys), [-1, 2])
-    return keys
-
-
-def check_step_size(step_size: Any) -> None:
-    """Raises SettingError for a step size that is known not to be a positive number."""
-    for step in tf.nest.flatten(step_size):
-        value = tf.get_static_value(step) if tf.is_tensor(step) else step
-        if isinstance(value, bool | str) or (
-            value is not None and not np.all(np.isfinite(value) & (np.asarray(value) > 0))
-        ):
-            raise errors.SettingError(f"The step size must be positive and finite, not {value}.")
-
-
-def check_count(setting: str, value: Any, least: int = 1) -> None:
-    """Raises SettingError unless the value is an int that is large enough."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise errors.SettingError(f"{setting} must be an int of at least {least}, not {value!r}.")
-
 
 def _parts(state: Any) -> Any:
     """The state with tensors for leaves."""
-    if not isinstance(state, list | tuple) or any(tf.nest.is_nested(part) for part in state):
-        if tf.nest.is_nested(state):
-            raise errors.SettingError(
-                f"The state must be a tensor or a list of tensors, as in tfp.mcmc, not a {type(state).__name__}.",
-                help="ab.mcmc.sample takes any nest.",
-            )
-    return tf.nest.map_structure(tf.convert_to_tensor, state)
-
-
-def key_of_seed(seed: Any, example: str) -> tf.Tensor:
-    """The random key [2] of an int or a pair of ints.  Raises SettingError, with the example, for any other value."""
-    if seed is None:
-        raise errors.SettingError("There is no seed, and no random number without one.", help=f"pass one: {example}.")
-    if isinstance(seed, int) and not isinstance(seed, bool):
-        return random.key(seed)
-    seed = tf.convert_to_tensor(seed)
-    if seed.shape != (2,) or not seed.dtype.is_integer:
+    listed = isinstance(state, list | tuple) and not any(map(tf.nest.is_nested, state))
+    if tf.nest.is_nested(state) and not listed:
         raise errors.SettingError(
-            f"A seed is an int or a pair of ints, not {seed.dtype.name}{list(seed.shape)}.", help=f"as in {example}."
+            f"The state must be a tensor or a list of tensors, as in tfp.mcmc, not a {type(state).__name__}.",
+            help="ab.mcmc.sample takes any nest.",
         )
-    return seed if seed.dtype == tf.uint32 else tf.bitcast(tf.cast(seed, tf.int32), tf.uint32)
+    return tf.nest.map_structure(tf.convert_to_tensor, state)
 
 
 def _check_step_shapes(step_size: Any, parts: Sequence[tf.Tensor]) -> list[tf.Tensor]:
@@ -298,7 +251,7 @@ def _check_step_shapes(step_size: Any, parts: Sequence[tf.Tensor]) -> list[tf.Te
 
 
 def _steps(step_size: Any, momentum: Any, layout: Layout) -> tuple[Any, tf.Tensor]:
-    """The step as size [] * scale [chains, d]: the mass matrix, and steps that are not one number, go into the scale."""
+    """The step as size [] * scale [chains, d], which has the mass matrix and steps that are not one number."""
     deviations = [tf.sqrt(variance) for variance in tf.nest.flatten(momentum.variance())]
     scale = 1 / layout.to_vectors(deviations)
     steps = tf.nest.flatten(step_size)

@@ -107,7 +107,10 @@ class ModelDensity:
             tf.nest.map_structure(lambda shape: shape.rank, self.pinned.event_shape)
         )
         pins = tf.nest.flatten(self.pinned.pins, expand_composites=True)
-        self.key = (id(model), *((name, np.asarray(pin).tobytes()) for name, pin in zip(self.pinned.pins, pins, strict=True)))
+        self.key = (
+            id(model),
+            *((name, np.asarray(pin).tobytes()) for name, pin in zip(self.pinned.pins, pins, strict=True)),
+        )
 
     def __eq__(self, other: Any) -> bool:
         return isinstance(other, ModelDensity) and self.key == other.key

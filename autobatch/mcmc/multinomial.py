@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
@@ -30,11 +30,11 @@ class Tree(NamedTuple):
     end: Point
     total_p: tf.Tensor
     drawn: Candidate
-    log_weight: tf.Tensor
-    acceptance: tf.Tensor
-    leaves: tf.Tensor
-    going: tf.Tensor
-    diverging: tf.Tensor
+    log_weight: Any
+    acceptance: Any
+    leaves: Any
+    going: Any
+    diverging: Any
 
 
 class Stretch(NamedTuple):

@@ -64,7 +64,7 @@ class Result:
         quantiles = {f"{q:.0%}": lambda x, q=q: np.quantile(x, q) for q in SHOWN_QUANTILES}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # ArviZ' on few draws; R-hat is then nan, and we say so ourselves
-            table = arviz.summary(self.to_arviz(), group="posterior", stat_funcs=quantiles, round_to="none")
+            table: Any = arviz.summary(self.to_arviz(), group="posterior", stat_funcs=quantiles, round_to="none")
         return table[["mean", "sd", *quantiles, "ess_bulk", "ess_tail", "r_hat"]]
 
     def __repr__(self) -> str:
@@ -111,8 +111,8 @@ def warn_of_trouble(result: Result, unconstrained: np.ndarray, max_tree_depth: i
     cut = int(tf.reduce_sum(tf.cast(result.stats["cut"], tf.int32)))
     if cut > 0.01 * chains * draws:
         _warn(
-            f"{cut:,} of {chains * draws:,} trajectories were cut at max_tree_depth={max_tree_depth}: draws are right, "
-            "but costly. Raise it, or scale the parameters alike."
+            f"{cut:,} of {chains * draws:,} trajectories were cut at max_tree_depth={max_tree_depth}, so chains move "
+            "slowly. Raise it, or write the model with parameters of like scale."
         )
     if draws < 4:
         return
@@ -146,7 +146,7 @@ def _effective_draws(draws: np.ndarray) -> float:
 
 
 def split_r_hat(draws: np.ndarray) -> np.ndarray:
-    """R-hat of chains cut in halves, [d] from [chains, draws, d] (Gelman et al., Bayesian Data Analysis, section 11.4)."""
+    """R-hat of halved chains, [d] from [chains, draws, d] (Gelman et al., Bayesian Data Analysis, section 11.4)."""
     half = draws.shape[1] // 2
     moments = [
         (part.mean(axis=0, dtype=np.float64), part.var(axis=0, ddof=1, dtype=np.float64))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
@@ -29,11 +29,11 @@ class Tree(NamedTuple):
     start_p: tf.Tensor
     end: Point
     drawn: Candidate
-    count: tf.Tensor
-    acceptance: tf.Tensor
-    leaves: tf.Tensor
-    going: tf.Tensor
-    diverging: tf.Tensor
+    count: Any
+    acceptance: Any
+    leaves: Any
+    going: Any
+    diverging: Any
 
 
 def no_u_turn(travelled: tf.Tensor, start_p: tf.Tensor, end_p: tf.Tensor) -> tf.Tensor:

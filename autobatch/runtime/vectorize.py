@@ -186,6 +186,11 @@ def _run_batched(
     shared: Sequence[tf.Tensor],
     size: int,
 ) -> Environment:
+    if op.function.size not in (None, size):
+        raise errors.BatchShapeError(
+            f"A batched primitive takes a batch of {op.function.size}, and this is a batch of {size}.",
+            [(op.location, "")],
+        )
     arguments = [value_from(types[v], env.get(v, []), shared) for v in op.inputs]
     try:
         value = op.function.call(*arguments)

@@ -14,9 +14,16 @@ from autobatch.mcmc.adaptation import Averaging, averaging_from, pooled_deviatio
 from autobatch.mcmc.chain import STATISTICS, run_chain
 from autobatch.mcmc.density import log_density
 from autobatch.mcmc.hamiltonian import State
-from autobatch.mcmc.kernel import VARIANTS, chain_keys, check_count, check_step_size, key_of_seed
 from autobatch.mcmc.model import problem_of, scattered_start
 from autobatch.mcmc.result import Result, warn_of_trouble
+from autobatch.mcmc.settings import (
+    VARIANTS,
+    chain_keys,
+    check_count,
+    check_step_size,
+    check_trees,
+    key_of_seed,
+)
 
 LOOKS = 20  # how often the progress bar moves while sampling
 
@@ -73,22 +80,24 @@ def sample(
       LogDensityError: the log density has the wrong shape, or no gradient.
       StartError: chains start where the log density is not finite.
     """
-    _check(num_results, num_warmup, step_size, target_acceptance, max_tree_depth, leapfrogs_per_leaf, chains)
-    if variant not in VARIANTS:
-        raise errors.SettingError(f"variant must be 'multinomial' or 'slice', not {variant!r}.")
+    if not tf.executing_eagerly():
+        raise errors.SettingError(
+            "ab.mcmc.sample runs outside of tf.function only: between its windows it looks at all chains.",
+            help="inside, use tfp.mcmc.sample_chain with ab.mcmc.NoUTurnSampler.",
+        )
+    _check(num_results, num_warmup, step_size, target_acceptance, chains)
+    check_trees(variant, max_tree_depth, max_energy_difference, leapfrogs_per_leaf)
     key_start, key_chains = tf.unstack(random.split(key_of_seed(seed, "ab.mcmc.sample(..., seed=0)")))
     problem = problem_of(target, init_state, observed, chains, init, key_start)
-    count = tf.nest.flatten(problem.start)[0].shape[0]
+    count = len(tf.nest.flatten(problem.start)[0])
     layout, state = scattered_start(problem, chain_keys(key_start, [count]))
     density = log_density(problem.log_prob, layout)
-    sampler = VARIANTS[variant](
-        density.on_vectors, max_tree_depth, float(max_energy_difference), leapfrogs_per_leaf
-    )
+    sampler = VARIANTS[variant](density.on_vectors, max_tree_depth, float(max_energy_difference), leapfrogs_per_leaf)
     schedule = windows(num_warmup)
-    longest = -(-num_results // LOOKS) if progress else max(num_results, *(w.length for w in schedule), 0)
+    longest = max(10, -(-num_results // LOOKS)) if progress else max([num_results, *(w.length for w in schedule)])
     with tqdm(total=num_warmup + num_results, unit="draw", disable=not progress) as bar:
         chain = _Chains(sampler, longest, target_acceptance, chain_keys(key_chains, [count]), bar)
-        scale, log_step = np.ones(state.q.shape[1]), float(np.log(step_size))
+        scale, log_step = np.ones(sum(layout.sizes)), float(np.log(step_size))
         for window in schedule:
             state, averaging, trace, _ = chain.run(state, log_step, scale, window.length, tuning=True)
             log_step = float(np.median(averaging.log_average))
@@ -96,7 +105,7 @@ def sample(
                 scale = pooled_deviations(np.asarray(trace))
         state, _, trace, statistics = chain.run(state, log_step, scale, num_results, tuning=False)
     result = Result(
-        problem.constrain(layout.to_parts(trace, trace.shape[:2])),
+        problem.constrain(layout.to_parts(trace, [count, num_results])),
         _named(statistics),
         float(np.exp(log_step)),
         scale,
@@ -112,8 +121,9 @@ class _Chains:
     def __init__(self, sampler: Any, longest: int, target: float, keys: tf.Tensor, bar: tqdm):
         self.sampler, self.longest, self.target, self.keys, self.bar = sampler, longest, target, keys, bar
         self.taken = 0
-        shared = (0, 0, None, None, None, None, None, 0)
-        self.function: Callable = run_chain.options(in_axes=shared, max_depth=sampler.max_tree_depth + 1)
+        # A scale for each chain, though all are alike: XLA compiles some models anew for each value of a shared one.
+        axes = (0, 0, 0, None, None, None, None, 0)
+        self.function: Callable = run_chain.options(in_axes=axes, max_depth=sampler.max_tree_depth + 1)
 
     def run(
         self, state: State, log_step: float, scale: np.ndarray, length: int, tuning: bool
@@ -122,6 +132,7 @@ class _Chains:
         self.bar.set_description("warm-up" if tuning else "sampling")
         dtype = state.q.dtype
         averaging = averaging_from(tf.fill([len(self.keys)], tf.constant(log_step, dtype)))
+        scales = tf.tile(tf.constant(scale[np.newaxis], dtype), [len(self.keys), 1])
         traces, statistics, left = [], [], length
         while left:
             now = min(left, self.longest)
@@ -130,7 +141,7 @@ class _Chains:
                 self.longest,
                 state,
                 averaging,
-                tf.constant(scale, dtype),
+                scales,
                 self.target,
                 tuning,
                 self.taken,
@@ -143,30 +154,23 @@ class _Chains:
             self.taken, left = self.taken + now, left - now
             self.bar.update(now)
             self.bar.set_postfix_str(f"step size {float(np.exp(np.median(averaging.log_step))):.3g}")
-        joined = (parts[0] if len(parts) == 1 else tf.concat(parts, axis=1) for parts in (traces, statistics))
-        return state, averaging, *joined
+        return state, averaging, _joined(traces), _joined(statistics)
+
+
+def _joined(pieces: list[tf.Tensor]) -> tf.Tensor:
+    return pieces[0] if len(pieces) == 1 else tf.concat(pieces, axis=1)
 
 
 def _named(statistics: tf.Tensor) -> dict[str, tf.Tensor]:
     """[chains, draws] each, from [chains, draws, statistics]."""
     kinds = {"tree_depth": tf.int32, "n_leapfrog": tf.int32, "diverging": tf.bool, "cut": tf.bool}
-    columns = dict(zip(STATISTICS, tf.unstack(statistics, axis=-1), strict=True))
-    return {name: tf.cast(column, kinds.get(name, column.dtype)) for name, column in columns.items()}
+    columns = zip(STATISTICS, tf.unstack(statistics, axis=-1), strict=True)
+    return {name: tf.cast(column, kinds[name]) if name in kinds else column for name, column in columns}
 
 
-def _check(
-    num_results: Any,
-    num_warmup: Any,
-    step_size: Any,
-    target_acceptance: Any,
-    max_tree_depth: Any,
-    leapfrogs_per_leaf: Any,
-    chains: Any,
-) -> None:
+def _check(num_results: Any, num_warmup: Any, step_size: Any, target_acceptance: Any, chains: Any) -> None:
     check_count("num_results", num_results)
     check_count("num_warmup", num_warmup, least=0)
-    check_count("max_tree_depth", max_tree_depth)
-    check_count("leapfrogs_per_leaf", leapfrogs_per_leaf)
     if chains is not None:
         check_count("chains", chains)
     check_step_size(step_size)
