@@ -288,8 +288,9 @@ def test_a_density_that_is_nowhere_finite_on_the_way_stays_put():
 )
 def test_bad_settings(change, error, words):
     with pytest.raises(error, match=words):
-        kernel = ab.mcmc.NoUTurnSampler(**{"target_log_prob_fn": log_prob, "step_size": 0.1} | change)
-        kernel.bootstrap_results(start(4))
+        ab.mcmc.NoUTurnSampler(**{"target_log_prob_fn": log_prob, "step_size": 0.1} | change).bootstrap_results(
+            start(4)
+        )
 
 
 def test_a_start_where_the_density_is_not_finite_names_the_chains():

@@ -1,4 +1,4 @@
-"""Whole chains: one autobatched program in which no chain waits for another's trajectory."""
+"""Whole chains: autobatched programs in which no chain waits for another's transition."""
 
 from __future__ import annotations
 
@@ -11,6 +11,24 @@ from autobatch.api import autobatch
 from autobatch.mcmc.adaptation import averaged
 
 STATISTICS = ("step_size", "tree_depth", "n_leapfrog", "acceptance", "energy", "diverging", "cut", "log_prob")
+
+
+@autobatch(static_argnames=("sampler", "count"))
+def draws(sampler, count, q, key):
+    """``count`` draws of one chain that starts at ``q`` [d]; called with q [chains, d] and key [chains, 2].
+
+    sampler: an ``EllipticalSlice``, a ``DelayedRejectionHMC``, or any other hashable object with ``start(q)`` and an
+    autobatched ``transition(state, key)`` that returns a state, whose ``q`` is kept, and what it tells of it.
+
+    Returns the draws [chains, count, d] and what each transition told, [chains, count].
+    """
+    state = sampler.start(q)
+    trace: Any = tf.zeros([count, *q.shape], q.dtype)
+    told: Any = tf.zeros([count], tf.int32)
+    for t in range(count):
+        state, number = sampler.transition(state, random.fold_in(key, t))
+        trace[t], told[t] = state.q, number
+    return trace, told
 
 
 @autobatch(static_argnames=("sampler", "capacity"))

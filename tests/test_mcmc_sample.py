@@ -1,0 +1,261 @@
+"""Whole chains: right moments, the same draws in every batch, models, statistics, warnings and errors."""
+
+import warnings
+
+import numpy as np
+import pytest
+import tensorflow as tf
+import tensorflow_probability as tfp
+
+import autobatch as ab
+from autobatch.errors import LogDensityError, SettingError, StartError
+from autobatch.mcmc import SamplingWarning
+from autobatch.mcmc.adaptation import pooled_deviations, windows
+from autobatch.mcmc.result import split_r_hat
+
+tfd = tfp.distributions
+SCALES = np.array([1.0, 10.0, 0.1], np.float32)
+
+
+def gaussian(x):
+    return -0.5 * tf.reduce_sum((x / SCALES) ** 2, -1)
+
+
+@pytest.fixture(scope="module")
+def result():
+    return ab.mcmc.sample(gaussian, tf.zeros([8, 3]), num_results=500, num_warmup=300, seed=0)
+
+
+def test_moments_and_warm_up(result):
+    samples = np.asarray(result.samples)
+    assert samples.shape == (8, 500, 3)
+    np.testing.assert_allclose(samples.std((0, 1)), SCALES, rtol=0.1)
+    np.testing.assert_allclose(samples.mean((0, 1)) / SCALES, np.zeros(3), atol=0.1)
+    np.testing.assert_allclose(result.scale, SCALES, rtol=0.3)
+    assert 0.7 < np.mean(result.stats["acceptance"]) < 0.97
+
+
+def test_statistics(result):
+    stats = {name: np.asarray(values) for name, values in result.stats.items()}
+    assert set(stats) >= {"step_size", "tree_depth", "n_leapfrog", "acceptance", "energy", "diverging"}
+    assert all(values.shape == (8, 500) for values in stats.values())
+    assert (stats["step_size"] == np.float32(result.step_size)).all()
+    assert (stats["n_leapfrog"] < 2 ** stats["tree_depth"]).all()
+    assert (stats["n_leapfrog"] >= 1).all()
+    assert stats["diverging"].dtype == bool
+    assert not stats["diverging"].any()
+    np.testing.assert_allclose(stats["log_prob"], gaussian(result.samples), rtol=1e-4, atol=1e-5)
+    assert (stats["energy"] >= -stats["log_prob"]).all()
+
+
+def test_summary_and_arviz(result):
+    table = result.summary()
+    assert list(table.columns) == ["mean", "sd", "5%", "50%", "95%", "ess_bulk", "ess_tail", "r_hat"]
+    assert list(table.index) == ["x[0]", "x[1]", "x[2]"]
+    np.testing.assert_allclose(table["95%"] / SCALES, 1.645, atol=0.2)
+    data = result.to_arviz()
+    assert data.posterior["x"].shape == (8, 500, 3)
+    assert {"diverging", "energy", "acceptance_rate", "tree_depth", "n_steps", "step_size", "lp"} <= set(
+        data.sample_stats
+    )
+    assert "8 chains x 500 draws of x [3]" in repr(result)
+
+
+def quiet(*args, **kwargs):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SamplingWarning)
+        return ab.mcmc.sample(*args, **kwargs)
+
+
+def test_progress_does_not_change_the_draws(result, capsys):
+    again = ab.mcmc.sample(gaussian, tf.zeros([8, 3]), 500, 300, seed=0, progress=True)
+    np.testing.assert_array_equal(again.samples, result.samples)
+    err = capsys.readouterr().err
+    assert "warm-up" in err
+    assert "sampling: 100%" in err
+    assert "800/800" in err
+
+
+def test_a_chain_is_the_same_in_every_batch():
+    start = tf.random.stateless_normal([8, 3], (1, 2)) * SCALES
+    eight, three = (
+        quiet(gaussian, start[:n], num_results=20, num_warmup=0, step_size=0.1, seed=(1, 2)) for n in (8, 3)
+    )
+    np.testing.assert_allclose(eight.samples[:3], three.samples, rtol=1e-4, atol=1e-5)
+    other = quiet(gaussian, start[:3], num_results=20, num_warmup=0, step_size=0.1, seed=(1, 3))
+    assert (np.asarray(other.samples) != np.asarray(three.samples)).mean() > 0.9
+
+
+def test_trajectories_are_as_long_as_those_of_the_peers():
+    """AR(1), rho 0.9, 100 dimensions, step 0.25: 35.9 gradients a trajectory in NumPyro and BlackJAX."""
+    covariance = 0.9 ** np.abs(np.subtract.outer(np.arange(100), np.arange(100)))
+    precision = tf.constant(np.linalg.inv(covariance), tf.float32)
+    start = np.random.default_rng(0).multivariate_normal(np.zeros(100), covariance, 64)
+    result = quiet(
+        lambda x: -0.5 * tf.reduce_sum(x * tf.matmul(x, precision), -1),
+        tf.constant(start, tf.float32),
+        num_results=40,
+        num_warmup=0,
+        step_size=0.25,
+        seed=0,
+    )
+    assert 34.9 < np.mean(result.stats["n_leapfrog"]) < 36.9
+    np.testing.assert_allclose(np.var(result.samples), 1.0, rtol=0.1)
+
+
+@pytest.mark.parametrize("variant", ["multinomial", "slice"])
+def test_nests_and_float64(variant):
+    def density(shape, rate):
+        return tf.reduce_sum(-0.5 * shape**2, [-1, -2]) - 0.5 * (rate - 3.0) ** 2
+
+    start = {"shape": tf.zeros([8, 2, 1], tf.float64), "rate": tf.zeros([8], tf.float64)}
+    result = ab.mcmc.sample(density, start, 400, 200, seed=3, variant=variant, leapfrogs_per_leaf=2)
+    assert result.samples["shape"].shape == [8, 400, 2, 1]
+    assert result.samples["rate"].dtype == tf.float64
+    np.testing.assert_allclose(np.mean(result.samples["rate"]), 3.0, atol=0.15)
+    np.testing.assert_allclose(np.std(result.samples["shape"]), 1.0, rtol=0.1)
+    assert (result.stats["n_leapfrog"].numpy() % 2 == 0).all()
+    assert set(result.to_arviz().posterior) == {"shape", "rate"}
+
+
+def test_starts_around_one_point():
+    result = quiet(gaussian, tf.fill([1, 3], 5.0), 2, 0, seed=0, chains=6, step_size=1e-6)
+    samples = np.asarray(result.samples)
+    assert samples.shape == (6, 2, 3)
+    assert np.abs(samples - 5.0).max() < 1.001
+    assert np.std(samples[:, 0]) > 0.3
+
+
+SIGMA = tf.constant([15.0, 10.0, 16.0, 11.0, 9.0, 11.0, 10.0, 18.0])
+EFFECT = tf.constant([28.0, 8.0, -3.0, 7.0, -1.0, 1.0, 18.0, 12.0])
+
+
+@tfd.JointDistributionCoroutineAutoBatched
+def eight_schools():
+    mu = yield tfd.Normal(0.0, 5.0, name="mu")
+    tau = yield tfd.HalfCauchy(0.0, 5.0, name="tau")
+    theta = yield tfd.Sample(tfd.Normal(0.0, 1.0), 8, name="theta")
+    yield tfd.Normal(mu + tau * theta, SIGMA, name="y")
+
+
+@pytest.mark.filterwarnings("ignore::autobatch.mcmc.SamplingWarning")
+def test_eight_schools():
+    """The reference posterior: posteriordb, eight_schools_noncentered (mu 4.4, tau 3.6)."""
+    result = ab.mcmc.sample(eight_schools, observed={"y": EFFECT}, chains=16, seed=0)
+    table = result.summary()
+    np.testing.assert_allclose(table["mean"]["mu"], 4.4, atol=0.2)
+    np.testing.assert_allclose(table["mean"]["tau"], 3.6, atol=0.25)
+    assert table["r_hat"].max() < 1.01
+    assert (np.asarray(result.samples.tau) > 0).all()
+    assert result.to_arviz().observed_data["y"].shape == (8,)
+    again = ab.mcmc.sample(eight_schools, observed={"y": EFFECT}, chains=16, seed=1)  # compiled already
+    assert (np.asarray(again.samples.mu) != np.asarray(result.samples.mu)).any()
+
+
+@pytest.mark.filterwarnings("ignore::autobatch.mcmc.SamplingWarning")
+@pytest.mark.parametrize("init", ["jitter", "prior"])
+def test_a_named_model_with_constrained_parts_of_several_kinds(init):
+    """Conjugate: Dirichlet and multinomial; gamma and Poisson."""
+    model = tfd.JointDistributionNamedAutoBatched(
+        {
+            "p": tfd.Dirichlet([1.0, 2.0, 3.0]),
+            "rate": tfd.Gamma(2.0, 1.0),
+            "counts": lambda p: tfd.Multinomial(10.0, probs=p),
+            "events": lambda rate: tfd.Poisson(rate),
+        }
+    )
+    observed = {"counts": tf.constant([5.0, 3.0, 2.0]), "events": 4.0}
+    result = ab.mcmc.sample(model, observed=observed, chains=8, num_results=600, seed=0, init=init)
+    p, rate = np.asarray(result.samples["p"]), np.asarray(result.samples["rate"])
+    np.testing.assert_allclose(p.sum(-1), 1.0, rtol=1e-5)
+    np.testing.assert_allclose(p.mean((0, 1)), np.array([6, 5, 5]) / 16, atol=0.02)
+    np.testing.assert_allclose(rate.mean(), 6 / 2, atol=0.15)
+
+
+@pytest.mark.filterwarnings("ignore::autobatch.mcmc.SamplingWarning")
+def test_a_sequential_model_and_starts_in_its_own_space():
+    model = tfd.JointDistributionSequential([tfd.LogNormal(0.0, 1.0), lambda scale: tfd.Normal(0.0, scale)])
+    result = ab.mcmc.sample(model, [tf.ones([6])], 300, 100, seed=0, observed=(None, 2.0))
+    pinned = ab.mcmc.sample(model.experimental_pin(None, 2.0), [tf.ones([6])], 300, 100, seed=0)
+    np.testing.assert_array_equal(result.samples[0], pinned.samples[0])
+    grid = np.linspace(-6, 6, 4001)
+    weight = np.exp(-0.5 * grid**2 - grid - 2.0 / np.exp(2 * grid))
+    np.testing.assert_allclose(np.mean(np.log(result.samples[0])), np.average(grid, weights=weight), atol=0.1)
+
+
+def test_divergences_are_said():
+    with pytest.warns(SamplingWarning, match=r"\d+ of 200 transitions diverged"):
+        quiet_but_divergences(
+            lambda v, x: -0.5 * (v / 3) ** 2 - 0.5 * tf.reduce_sum(x**2, -1) * tf.exp(-v) - 2.5 * v,
+            [tf.fill([2], -5.0), tf.zeros([2, 5])],
+            step_size=0.5,
+        )
+
+
+def quiet_but_divergences(density, start, **settings):
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*(R-hat|effective)", SamplingWarning)
+        ab.mcmc.sample(density, start, num_results=100, num_warmup=0, seed=0, **settings)
+
+
+def test_chains_that_disagree_and_trajectories_that_are_cut_are_said():
+    start = tf.constant([[-50.0], [50.0]])
+    with pytest.warns(SamplingWarning, match="R-hat is .* have not mixed"):
+        ab.mcmc.sample(lambda x: -tf.abs(tf.abs(x[:, 0]) - 50.0), start, 100, 50, seed=0)
+    with pytest.warns(SamplingWarning) as said:
+        ab.mcmc.sample(gaussian, tf.zeros([2, 3]), 100, 0, seed=0, step_size=0.01, max_tree_depth=2)
+    assert any("200 of 200 trajectories were cut at max_tree_depth=2" in str(w.message) for w in said)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "words"),
+    [
+        ({"seed": None}, SettingError, "There is no seed"),
+        ({"step_size": -1.0}, SettingError, "step size must be positive"),
+        ({"num_results": 0}, SettingError, "num_results must be an int of at least 1"),
+        ({"num_warmup": -1}, SettingError, "num_warmup must be an int of at least 0"),
+        ({"target_acceptance": 1.0}, SettingError, "target_acceptance must be between 0 and 1"),
+        ({"variant": "hmc"}, SettingError, "'multinomial' or 'slice'"),
+        ({"init": "zero"}, SettingError, "'jitter' or 'prior'"),
+        ({"init": "prior"}, SettingError, "for a JointDistribution"),
+        ({"observed": {"y": 1.0}}, SettingError, "for a JointDistribution"),
+        ({"init_state": None}, SettingError, "needs an init_state"),
+        ({"init_state": tf.zeros([])}, SettingError, "no common leading axis"),
+        ({"chains": 3}, SettingError, "init_state has 4 chains, and chains=3"),
+        ({"target": 3}, SettingError, "must be a log density or a JointDistribution, not a int"),
+        ({"target": lambda x: -tf.reduce_sum(x**2)}, LogDensityError, r"shape \[\] for a state of shape \[4, 3\]"),
+        ({"target": lambda x: tf.stop_gradient(x[:, 0])}, LogDensityError, "no gradient with respect to part 0"),
+        ({"target": lambda x: tf.cast(x[:, 0], tf.float64)}, LogDensityError, "float64.* for a state of float32"),
+        (
+            {"target": lambda x: tf.math.log(x[:, 0]), "init_state": tf.constant([[1.0], [-1.0]])},
+            StartError,
+            "1 of 2 chains start .*: chains 1",
+        ),
+        ({"target": eight_schools, "init_state": None, "observed": {"z": 1.0}}, SettingError, "does not take these"),
+    ],
+)
+def test_errors_before_anything_is_compiled(change, error, words):
+    settings = {"target": gaussian, "init_state": tf.zeros([4, 3]), "seed": 0} | change
+    with pytest.raises(error, match=words):
+        ab.mcmc.sample(**settings)
+
+
+def test_inside_a_tf_function():
+    with pytest.raises(SettingError, match=r"outside of tf\.function"):
+        tf.function(lambda: ab.mcmc.sample(gaussian, tf.zeros([4, 3]), seed=0).samples, autograph=False)()
+
+
+def test_windows():
+    assert [w.length for w in windows(1000)] == [75, 25, 50, 100, 200, 500, 50]
+    assert [w.scales for w in windows(1000)] == [False, *[True] * 5, False]
+    for length in range(300):
+        assert sum(w.length for w in windows(length)) == length
+        assert all(w.length > 0 for w in windows(length))
+
+
+def test_pooled_deviations_and_r_hat():
+    draws = np.random.default_rng(0).normal(size=[6, 500, 2]).astype(np.float32) * [1.0, 3.0]
+    np.testing.assert_allclose(pooled_deviations(draws), draws.std((0, 1)), rtol=1e-2)
+    np.testing.assert_allclose(split_r_hat(draws), 1.0, atol=0.01)
+    apart = draws + 5.0 * np.arange(6)[:, None, None]
+    assert (split_r_hat(apart) > 1.5).all()
