@@ -1,4 +1,4 @@
-"""python -m benchmarks [fibonacci|dispatch|writes|overhead]: prints tables, writes JSON to benchmarks/results/."""
+"""python -m benchmarks [fibonacci|dispatch|writes|overhead|traces|memory|correctness]: prints tables, writes JSON to benchmarks/results/."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks import correctness as correctness_checks
 from benchmarks import dispatch as dispatch_benchmark
 from benchmarks import fibonacci as fibonacci_benchmark
 from benchmarks import overhead as overhead_benchmark
+from benchmarks import traces as traces_benchmark
 from benchmarks import writes as writes_benchmark
 from benchmarks.timing import machine, save
 
@@ -60,6 +62,35 @@ def overhead(rounds: int = 1000) -> None:
     save("overhead", results)
 
 
+@app.command()
+def traces(rounds: int = 5) -> None:
+    """Draws of whole chains, into traces with room for more and more."""
+    results = traces_benchmark.costs(rounds)
+    show(f"whole chains, {traces_benchmark.CHAINS} of them, 100 dimensions", results)
+    save("traces", results)
+
+
+@app.command()
+def memory() -> None:
+    """What a long run adds to the process; alone, as it reads the process' peak."""
+    results = traces_benchmark.memory()
+    console.print(f"1,024 chains x 1,000 draws in 100 dimensions: {results}")
+    save("memory", results)
+
+
+@app.command()
+def correctness() -> None:
+    """Whether the samplers are right; takes minutes."""
+    checks = correctness_checks.everything()
+    table = Table(title="correctness")
+    for column in ("check", "expected", "found", "holds"):
+        table.add_column(column)
+    for check in checks:
+        table.add_row(check.name, check.expected, check.found, "yes" if check.holds else "NO")
+    console.print(table)
+    save("correctness", {check.name: {"expected": check.expected, "found": check.found} for check in checks})
+
+
 @app.callback(invoke_without_command=True)
 def everything(context: typer.Context) -> None:
     if context.invoked_subcommand is None:
@@ -68,6 +99,7 @@ def everything(context: typer.Context) -> None:
         dispatch()
         writes()
         overhead()
+        traces()
 
 
 if __name__ == "__main__":

@@ -8,8 +8,10 @@ import numpy as np
 import tensorflow as tf
 
 import autobatch as ab
+from autobatch.mcmc.hamiltonian import State, value_and_gradient
+from autobatch.mcmc.kernel import several_transitions
+from autobatch.mcmc.multinomial import Multinomial
 from benchmarks.timing import in_turn
-from examples import nuts
 
 DIMENSIONS = 100
 
@@ -24,13 +26,15 @@ def gaussian_log_prob():
 
 
 def run(chains: int, trajectories: int, rounds: int) -> dict[str, dict[str, float]]:
-    log_prob = gaussian_log_prob()
-    start = tf.constant(np.random.default_rng(1).normal(size=(chains, DIMENSIONS)), tf.float32)
+    sampler = Multinomial(partial(value_and_gradient, gaussian_log_prob()))
+    q = tf.constant(np.random.default_rng(1).normal(size=(chains, DIMENSIONS)), tf.float32)
+    start = State(q, *tf.vectorized_map(sampler.density, q))
     keys = ab.random.split(ab.random.key(0), chains)
 
     def leapfrogs(dispatch: str) -> tf.Tensor:
-        chain = nuts.sample_chain.options(in_axes=(0, None, None, 0), dispatch=dispatch)
-        return chain(log_prob, trajectories, start, 0.2, 10, keys)[3]
+        chain = several_transitions.options(in_axes=(0, None, None, 0), dispatch=dispatch)
+        _, (taken, *_) = chain(sampler, trajectories, start, 0.2, tf.ones([DIMENSIONS]), keys)
+        return taken
 
     systems = {dispatch: partial(leapfrogs, dispatch) for dispatch in ("guarded", "switch_case")}
     results = in_turn(systems, rounds)

@@ -5,7 +5,7 @@ import tensorflow as tf
 
 import autobatch as ab
 from autobatch import ir
-from examples import nuts
+from autobatch.mcmc import DelayedRejectionHMC, draws
 from tests.programs import PROGRAMS
 
 
@@ -50,10 +50,17 @@ def test_costly_blocks_come_last():
     def log_prob(q):
         return -0.5 * tf.reduce_sum(tf.linalg.matvec(tf.eye(50), q) ** 2)
 
-    chain = nuts.sample_chain.options(in_axes=(0, None, None, 0))
-    keys = tf.zeros([2, 2], tf.uint32)
-    program = chain.lower(log_prob, 2, tf.zeros([2, 50]), 0.1, 5, keys).stack_program
-    assert any("leapfrog(" in str(op) for op in program.blocks[-1].ops)
+    sampler = DelayedRejectionHMC(log_prob, 0.1, 5)
+    program = draws.lower(sampler, 2, tf.zeros([2, 50]), tf.zeros([2, 2], tf.uint32)).stack_program
+    *_, costly, epilogue = program.blocks
+    assert any("value_and_gradient(" in str(op) for op in costly.ops)
+    assert isinstance(epilogue.terminator, ir.Return)
+
+
+def test_what_every_recursive_call_hands_on_has_no_stack():
+    stacks = stack_program("handed_on_unchanged").stacks
+    assert "n" in stacks
+    assert not {"x", "weights"} & set(stacks)
 
 
 def test_unreachable_code_is_not_typed():

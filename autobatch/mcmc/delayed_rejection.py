@@ -8,20 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import tensorflow as tf
 
 from autobatch import random
 from autobatch.api import autobatch
-from autobatch.mcmc.hamiltonian import Point, State, log_joint
-
-
-def value_and_gradient(log_prob: Callable, q: tf.Tensor) -> tuple[tf.Tensor, Any]:
-    with tf.GradientTape() as tape:
-        tape.watch(q)
-        value = log_prob(q)
-    return value, tape.gradient(value, q)
+from autobatch.mcmc.hamiltonian import Point, State, log_joint, value_and_gradient
 
 
 @dataclass(frozen=True)

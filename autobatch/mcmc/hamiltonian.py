@@ -6,6 +6,7 @@ The momentum is standard normal.  A diagonal mass matrix M and step sizes per co
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import tensorflow as tf
@@ -53,6 +54,14 @@ class Report(NamedTuple):
     moved: Any
     diverging: Any
     cut: Any
+
+
+def value_and_gradient(log_prob: Callable, q: tf.Tensor) -> tuple[tf.Tensor, Any]:
+    """Of a log density of one chain's q [d]: [], [d]."""
+    with tf.GradientTape() as tape:
+        tape.watch(q)
+        value = log_prob(q)
+    return value, tape.gradient(value, q)
 
 
 def log_joint(point: Point) -> tf.Tensor:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -81,8 +82,7 @@ def _of_model(model: Any, init_state: Any, observed: Any, chains: int | None, in
         start, jitter = _spread(start, chains)
         start = density.bijector.inverse(density.packed(start))
     elif init == "prior":
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # TFP's, that stateless seeds are slow with many chains
+        with _quiet():
             drawn = density.pinned.sample_unpinned(chains or DEFAULT_CHAINS, seed=tf.bitcast(key, tf.int32))
         start, jitter = density.bijector.inverse(drawn), 0.0
     else:
@@ -120,15 +120,25 @@ class ModelDensity:
 
     def __call__(self, *parts: tf.Tensor) -> tf.Tensor:
         state = self.packed(parts)
-        correction = self.bijector.forward_log_det_jacobian(state, event_ndims=self.ranks)
-        return self.pinned.unnormalized_log_prob(self.bijector.forward(state)) + correction
+        with _quiet():
+            correction = self.bijector.forward_log_det_jacobian(state, event_ndims=self.ranks)
+            return self.pinned.unnormalized_log_prob(self.bijector.forward(state)) + correction
 
     def packed(self, parts: Any) -> Any:
         """The parts as the model nests them."""
         return tf.nest.pack_sequence_as(self.pinned.dtype, list(parts))
 
     def constrain(self, parts: Any) -> Any:
-        return self.bijector.forward(self.packed(parts))
+        with _quiet():
+            return self.bijector.forward(self.packed(parts))
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without TFP's warning of how AutoBatched models sample, which they do to learn their own shapes."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Saw Tensor seed", UserWarning)
+        yield
 
 
 def _pinned(model: Any, observed: Any) -> Any:

@@ -105,8 +105,8 @@ def warn_of_trouble(result: Result, unconstrained: np.ndarray, max_tree_depth: i
     diverging = int(tf.reduce_sum(tf.cast(result.stats["diverging"], tf.int32)))
     if diverging:
         _warn(
-            f"{diverging:,} of {chains * draws:,} transitions diverged, so draws near there are missing. Raise "
-            "target_acceptance (0.95, 0.99), or write the model with less curvature (a non-centred one)."
+            f"{diverging:,} of {chains * draws:,} transitions diverged: where the density bends sharply, draws may be "
+            "missing. Raise target_acceptance (0.95, 0.99), or write the model with less curvature (non-centred)."
         )
     cut = int(tf.reduce_sum(tf.cast(result.stats["cut"], tf.int32)))
     if cut > 0.01 * chains * draws:

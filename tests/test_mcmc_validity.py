@@ -1,0 +1,26 @@
+"""Whether the samplers leave their distributions alone; ``python -m benchmarks correctness`` asks more, and longer."""
+
+import pytest
+
+from benchmarks import correctness
+
+
+@pytest.mark.filterwarnings("ignore::autobatch.mcmc.SamplingWarning")
+@pytest.mark.parametrize("variant", ["multinomial", "slice"])
+@pytest.mark.parametrize("check", [correctness.simulation_based_calibration, correctness.geweke])
+def test_calibration(check, variant):
+    for found in check(variant=variant):
+        assert found.holds, found
+
+
+@pytest.mark.filterwarnings("ignore::autobatch.mcmc.SamplingWarning")
+def test_gaussian():
+    for found in correctness.gaussian(chains=128, draws=100):
+        assert found.holds or found.expected.startswith("error"), found  # errors at the full size are smaller
+
+
+def test_the_checks_can_fail(monkeypatch):
+    """A log density that is wrong is found out."""
+    right = correctness.small_model
+    monkeypatch.setattr(correctness, "small_model", lambda y: lambda q: 0.7 * right(y)(q))
+    assert not all(found.holds for found in correctness.geweke())
