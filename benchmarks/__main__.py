@@ -1,4 +1,7 @@
-"""python -m benchmarks [fibonacci|dispatch|writes|overhead|traces|memory|correctness]: prints tables, writes JSON to benchmarks/results/."""
+"""python -m benchmarks [NAME]: prints tables, writes JSON to benchmarks/results/.
+
+NAME: fibonacci, dispatch, writes, overhead, traces; or memory, correctness, which run only by name.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the samplers are right: known moments, reference posteriors, calibration, and the peers' trajectory lengths."""
+"""Whether the samplers are right: known moments, reference posteriors, calibration, the peers' trajectory lengths."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ def gaussian(chains: int = 256, draws: int = 200) -> Iterator[Check]:
         )
         found = np.cov(np.reshape(result.samples, [-1, 100]).T)
         error = np.abs(found - covariance).max()
-        yield Check(f"covariance of a 100-d Gaussian, {variant}", "error < 0.08", f"largest {error:.3f}", error < 0.08)
+        yield Check(f"covariance of a 100-d Gaussian, {variant}", "error < 0.04", f"largest {error:.3f}", error < 0.04)
         mean = np.abs(np.mean(result.samples, (0, 1))).max()
-        yield Check(f"mean of a 100-d Gaussian, {variant}", "error < 0.05", f"largest {mean:.3f}", mean < 0.05)
+        yield Check(f"mean of a 100-d Gaussian, {variant}", "error < 0.03", f"largest {mean:.3f}", mean < 0.03)
 
 
 def funnel(chains: int = 64, draws: int = 1000) -> Iterator[Check]:

@@ -37,7 +37,13 @@ def main(
     out: Annotated[Path, typer.Option(help="folder for the plot")] = Path("out"),
 ) -> None:
     result = ab.mcmc.sample(
-        schools, observed={"effects": EFFECTS}, chains=chains, num_results=draws, seed=seed, progress=True
+        schools,
+        observed={"effects": EFFECTS},
+        chains=chains,
+        num_results=draws,
+        target_acceptance=0.9,
+        seed=seed,
+        progress=True,
     )
     print(result.summary().to_string(float_format="{:.3f}".format))
     plot(result, out / "eight_schools.png")
