@@ -183,6 +183,57 @@ def test_a_sequential_model_and_starts_in_its_own_space():
     np.testing.assert_allclose(np.mean(np.log(result.samples[0])), np.average(grid, weights=weight), atol=0.1)
 
 
+@tfd.JointDistributionCoroutineAutoBatched
+def named_out_of_order():
+    tau = yield tfd.LogNormal(0.0, 1.0, name="tau")
+    chain = yield tfd.Normal(0.0, 1.0, name="chain")
+    yield tfd.Normal(chain, tau, name="y")
+
+
+def test_a_start_by_name():
+    start = {"tau": np.full([4], 0.5), "chain": np.full([4], -7.0)}
+    result = quiet(named_out_of_order, start, 2, 0, np.int64(0), observed={"y": np.float64(1.0)}, step_size=1e-6)
+    np.testing.assert_allclose(result.samples.tau, 0.5, rtol=1e-3)
+    np.testing.assert_allclose(result.samples.chain, -7.0, rtol=1e-3)
+    assert "chain_" in result.summary().index
+    prior = quiet(named_out_of_order, num_results=1, num_warmup=0, seed=tf.constant(0), chains=3)
+    assert prior.samples.y.shape == [3, 1]
+
+
+@pytest.mark.parametrize("num_warmup", [20, 50])
+def test_a_short_warm_up_on_a_large_scale(num_warmup):
+    result = quiet(lambda x: -0.5 * tf.reduce_sum((x / 1e3) ** 2, -1), tf.fill([8, 3], 500.0), 50, num_warmup, seed=0)
+    assert 0.5 < np.mean(result.stats["acceptance"]) < 0.999
+
+
+def draws_of_center(target, **settings):
+    return float(np.mean(quiet(target, num_results=200, num_warmup=100, seed=0, **settings).samples))
+
+
+CENTER = 0.0
+
+
+def test_what_changed_since_the_last_call_is_seen():
+    """A model's global, and an attribute of a method's object."""
+    global CENTER
+
+    class Density:
+        center = 0.0
+
+        def log_prob(self, x):
+            return -tf.reduce_sum((x - self.center) ** 2, -1)
+
+    @tfd.JointDistributionCoroutineAutoBatched
+    def model():
+        yield tfd.Normal(CENTER, 1.0, name="x")
+
+    density = Density()
+    for center in (0.0, 50.0):
+        CENTER = density.center = center
+        assert abs(draws_of_center(density.log_prob, init_state=tf.zeros([4, 1])) - center) < 1
+        assert abs(np.mean(quiet(model, num_results=200, num_warmup=100, seed=0).samples.x) - center) < 1
+
+
 def test_divergences_are_said():
     with pytest.warns(SamplingWarning, match=r"\d+ of 200 transitions diverged"):
         quiet_but_divergences(
@@ -205,6 +256,11 @@ def test_chains_that_disagree_and_trajectories_that_are_cut_are_said():
     with pytest.warns(SamplingWarning) as said:
         ab.mcmc.sample(gaussian, tf.zeros([2, 3]), 100, 0, seed=0, step_size=0.01, max_tree_depth=2)
     assert any("200 of 200 trajectories were cut at max_tree_depth=2" in str(w.message) for w in said)
+
+
+WITHOUT_STATE = tfd.JointDistributionNamedAutoBatched({"x": tfd.Normal(0.0, 1.0)})
+DISCRETE = tfd.JointDistributionNamedAutoBatched({"count": tfd.Categorical(probs=[0.5, 0.5])})
+NOT_AUTO_BATCHED = tfd.JointDistributionSequential([tfd.Normal(0.0, 10.0), lambda mu: tfd.Normal(mu, 1.0)])
 
 
 @pytest.mark.parametrize(
@@ -231,7 +287,34 @@ def test_chains_that_disagree_and_trajectories_that_are_cut_are_said():
             StartError,
             "1 of 2 chains start .*: chains 1",
         ),
+        ({"target": ab.autobatch(gaussian)}, LogDensityError, "an autobatched function has no gradient"),
+        ({"target": lambda x: None}, LogDensityError, "returns a NoneType, not a tensor"),
+        ({"step_size": None}, SettingError, "step size must be positive"),
+        ({"init_state": tf.zeros([4, 3], tf.int32)}, SettingError, "all be float32 or all float64; these are int32"),
+        ({"init_state": tf.zeros([0, 3])}, SettingError, "nothing to sample in a state of shape"),
         ({"target": eight_schools, "init_state": None, "observed": {"z": 1.0}}, SettingError, "does not take these"),
+        (
+            {"target": eight_schools, "init_state": None, "observed": {"y": np.zeros([16, 8])}},
+            SettingError,
+            "For 2 states the model has no 2 log densities",
+        ),
+        (
+            {"target": eight_schools, "init_state": {"mu": [0.0]}, "observed": {"y": EFFECT}},
+            SettingError,
+            "init_state has the parts mu; the model's are mu, tau, theta",
+        ),
+        (
+            {"target": eight_schools, "init_state": [tf.zeros([4])], "observed": {"y": EFFECT}},
+            SettingError,
+            "init_state has 1 tensors; the model's state has 3",
+        ),
+        ({"target": WITHOUT_STATE, "init_state": None, "observed": {"x": 1.0}}, SettingError, "nothing to sample"),
+        ({"target": DISCRETE, "init_state": None}, SettingError, "`count` of the model is discrete"),
+        (
+            {"target": NOT_AUTO_BATCHED, "init_state": None, "observed": (None, np.zeros(8, np.float32)), "chains": 8},
+            SettingError,
+            "For 2 states the model has no 2 log densities",
+        ),
     ],
 )
 def test_errors_before_anything_is_compiled(change, error, words):

@@ -63,8 +63,30 @@ def test_every_backend(sampler, size, backend):
     np.testing.assert_allclose(got[0], expected[0], rtol=1e-3, atol=1e-4)
 
 
-def test_a_state_without_a_likelihood_is_named():
-    sampler = ab.mcmc.EllipticalSlice(lambda q: tf.math.log(q[0]), prior_draw)
-    with pytest.raises(MemberAssertionError, match="log likelihood of the state is not finite") as caught:
+def test_a_likelihood_that_rounding_drowns():
+    """The state's own value, 1e6 with a spacing of 0.06, may be all that there is above the slice."""
+    sampler = ab.mcmc.EllipticalSlice(lambda q: -0.5 * tf.reduce_sum(q**2) - 1e6, prior_draw)
+    draws, _ = ab.mcmc.draws(sampler, 100, tf.zeros([64, 3]), keys(64))
+    assert np.isfinite(draws).all()
+
+
+SCALE = 1.0
+
+
+def test_a_changed_global_is_seen():
+    global SCALE
+    sampler = ab.mcmc.EllipticalSlice(lambda q: -0.5 * tf.reduce_sum((q / SCALE) ** 2), prior_draw)
+    for SCALE, variance in ((1.0, 0.5), (1e3, 1.0)):  # noqa: B007
+        draws, _ = ab.mcmc.draws(sampler, 200, tf.zeros([64, 3]), keys(64))
+        np.testing.assert_allclose(np.var(draws[:, 20:]), variance, rtol=0.1)
+
+
+@pytest.mark.parametrize("make", [
+    lambda log_prob: ab.mcmc.EllipticalSlice(log_prob, prior_draw),
+    lambda log_prob: ab.mcmc.DelayedRejectionHMC(log_prob, 0.1, 3),
+])  # fmt: skip
+def test_a_start_outside_of_the_support_is_named(make):
+    sampler = make(lambda q: tf.math.log(q[0]))
+    with pytest.raises(MemberAssertionError, match="of the state is not finite") as caught:
         ab.mcmc.draws(sampler, 2, tf.constant([[1.0, 0, 0], [-1.0, 0, 0]]), keys(2))
     assert caught.value.members == (1,)

@@ -6,6 +6,8 @@ compared part by part, all the way down; objects of libraries (tensors, layers) 
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import sys
 import types
 from collections.abc import Iterable, Mapping
@@ -35,8 +37,8 @@ _LIBRARIES = {
 class Watched:
     """A name in a namespace, and all that its value consisted of."""
 
-    namespace: Mapping[str, Any]
-    name: str
+    namespace: Mapping[Any, Any]
+    name: Any
     parts: tuple[Any, ...]
 
     def is_unchanged(self) -> bool:
@@ -52,11 +54,11 @@ def watch(sources: Iterable[Source]) -> tuple[Watched, ...]:
     return tuple(watcher.found.values())
 
 
-def watch_function(function: Any) -> tuple[Watched, ...]:
-    """Everything outside that the function refers to; nothing if it is not written in Python."""
+def watch_callables(callables: Iterable[Any]) -> tuple[Watched, ...]:
+    """The parts of these functions, methods and objects, and everything outside that they refer to."""
     watcher = _Watcher()
-    if isinstance(function, types.FunctionType):
-        watcher.function(function, function.__code__.co_names)
+    for k, value in enumerate(callables):
+        watcher.add({k: value}, k)
     return tuple(watcher.found.values())
 
 
@@ -82,7 +84,7 @@ class _Cell(Mapping):
 class _Watcher:
     def __init__(self) -> None:
         self.found: dict[tuple, Watched] = {}
-        self.seen: set[int] = set()  # the code of functions
+        self.seen: set[int] = set()  # functions
 
     def source(self, source: Source) -> None:
         free = [name for name in names(source.tree.body) if name not in source.parameters]
@@ -98,23 +100,35 @@ class _Watcher:
                 self.add(vars(owner), node.attr)
 
     def function(self, function: Any, used: Iterable[str]) -> None:
-        if id(function.__code__) in self.seen:
+        if id(function) in self.seen:
             return
-        self.seen.add(id(function.__code__))
+        self.seen.add(id(function))
+        used = set(used)
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             self.add(_Cell(cell), name)
         for name in used:
             if name in function.__globals__:
                 self.add(function.__globals__, name)
+                value = function.__globals__[name]
+                if isinstance(value, types.ModuleType) and not _is_library(value):
+                    for attribute in used & vars(value).keys():
+                        self.add(vars(value), attribute)
 
-    def add(self, namespace: Mapping[str, Any], name: str) -> None:
+    def add(self, namespace: Mapping[Any, Any], name: Any) -> None:
         owner = namespace.cell if isinstance(namespace, _Cell) else namespace
         value = namespace.get(name, _MISSING)
         if (id(owner), name) in self.found or (isinstance(value, types.ModuleType) and _is_library(value)):
             return
-        self.found[id(owner), name] = Watched(namespace, name, _parts(value))
-        if isinstance(value, types.FunctionType) and not _is_library(value):
-            self.function(value, value.__code__.co_names)
+        watched = self.found[id(owner), name] = Watched(namespace, name, _parts(value))
+        for part in watched.parts:
+            if isinstance(part, types.FunctionType) and not _is_library(part):
+                self.function(part, _used(part.__code__))
+
+
+def _used(code: types.CodeType) -> set[str]:
+    """The global names and attributes that a function and the functions inside it mention."""
+    inner = [_used(constant) for constant in code.co_consts if isinstance(constant, types.CodeType)]
+    return set(code.co_names).union(*inner)
 
 
 def _is_library(value: Any) -> bool:
@@ -149,14 +163,20 @@ def _immediate_parts(value: Any) -> list[Any]:
         return [value.tobytes()] if value.nbytes <= SMALL_ARRAY else []
     if isinstance(value, types.SimpleNamespace):
         return list(vars(value).values())
-    if isinstance(value, types.ModuleType) or getattr(value, "__autobatch_static__", False):
-        return []  # of a module, only the attributes that are used; an autobatched function has its own watch
+    if isinstance(value, types.ModuleType):
+        return []  # only the attributes that are used
+    if getattr(value, "__autobatch_static__", False):
+        return [value.fn] if hasattr(value, "fn") else []  # an autobatched function has its own watch
+    if isinstance(value, types.MethodType):
+        return [value.__func__, value.__self__]
+    if isinstance(value, functools.partial):
+        return [value.func, value.args, value.keywords]
     if isinstance(value, types.FunctionType):
         return [] if _is_library(value) else [value.__defaults__, value.__kwdefaults__, *vars(value).values()]
     if isinstance(value, type):
         bases = [base for base in value.__mro__[1:] if not _is_library(base)]
         return [] if _is_library(value) else [*_data(vars(value)), *bases]
-    if _is_library(type(value)):
+    if _is_library(type(value)) and not dataclasses.is_dataclass(value):
         return []
     slots = [s for kind in type(value).__mro__ for s in _names(vars(kind).get("__slots__", ()))]
     return [type(value), *getattr(value, "__dict__", {}).values(), *(getattr(value, s, None) for s in slots)]

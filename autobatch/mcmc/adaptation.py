@@ -49,9 +49,9 @@ class Window(NamedTuple):
 
 def windows(num_warmup: int) -> list[Window]:
     """Stan's scheme: a window to find the typical set, windows that double, one for the step size alone."""
-    if num_warmup < 20:
+    if num_warmup < 50:  # too few for the mass matrix
         return [Window(num_warmup, False)] if num_warmup else []
-    first, last = (75, 50) if num_warmup >= 150 else (round(0.15 * num_warmup), round(0.1 * num_warmup))
+    first, last = (75, 50) if num_warmup >= 150 else (round(0.15 * num_warmup), max(10, round(0.1 * num_warmup)))
     found, length, left = [Window(first, False)], 25, num_warmup - first - last
     while left:
         length = left if left < 3 * length else length  # the next would not fit: this one takes the rest

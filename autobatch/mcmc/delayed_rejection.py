@@ -37,6 +37,7 @@ class DelayedRejectionHMC:
     @autobatch
     def transition(self, state, key):
         """The next state, and the attempt that was accepted (``attempts`` if none was)."""
+        assert tf.math.is_finite(state.log_prob), "the log density of the state is not finite"
         key, key_p = random.split(key)
         p = random.normal(key_p, state.q.shape, state.q.dtype)
         here, log_rejected = Point(state.q, p, state.log_prob, state.grad), 0.0

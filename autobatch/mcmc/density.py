@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from autobatch import errors
-from autobatch.api import primitive
-from autobatch.frontend.watch import Watched, watch_function
+from autobatch.api import Autobatched, primitive
+from autobatch.frontend.watch import Watched, watch_callables
 from autobatch.mcmc.layout import Layout
 
 MOST_KEPT = 64  # log densities whose compiled samplers are kept
@@ -29,11 +29,10 @@ class LogDensity:
         self.on_vectors = primitive(self._on_vectors, batched=True, size=layout.chains)
 
     def __call__(self, state: Any) -> tf.Tensor:
-        value = tf.convert_to_tensor(call(self.fn, state))
-        shape, layout = value.shape, self.layout
-        if shape.rank is None or value.dtype != layout.dtype:
+        value = call(self.fn, state)
+        if value.shape.rank is None or value.dtype != self.layout.dtype:
             raise errors.LogDensityError(
-                f"The log density returns {value.dtype.name}{shape} for a state of {layout.dtype.name}."
+                f"The log density returns {value.dtype.name}{value.shape} for a state of {self.layout.dtype.name}."
             )
         return value
 
@@ -64,11 +63,22 @@ class LogDensity:
         return tf.reshape(value, [self.layout.chains]), self.layout.to_vectors(gradient)
 
 
-def call(fn: Callable, state: Any) -> Any:
-    """Parts are passed as TFP passes them: a list or tuple one by one, a dictionary by name."""
-    if isinstance(state, Mapping):
-        return fn(**state)
-    return fn(*state) if isinstance(state, list | tuple) else fn(state)
+def call(fn: Callable, state: Any) -> tf.Tensor:
+    """Parts are passed as TFP passes them: a list or tuple one by one, a dictionary by name.
+
+    Raises LogDensityError for a function that cannot have a gradient, or that returns no tensor.
+    """
+    if isinstance(fn, Autobatched):
+        raise errors.LogDensityError(
+            f"`{fn.__name__}` is autobatched, and an autobatched function has no gradient.",
+            help="write the log density as plain TensorFlow code for all chains: tf.where for if, and so on.",
+        )
+    state = state if isinstance(state, Mapping | list | tuple) else [state]
+    value = fn(**state) if isinstance(state, Mapping) else fn(*state)
+    try:
+        return tf.convert_to_tensor(value)
+    except (TypeError, ValueError) as error:
+        raise errors.LogDensityError(f"The log density returns a {type(value).__name__}, not a tensor.") from error
 
 
 def wrong_shape(shape: Any, parts: list[Any], expected: Any) -> errors.LogDensityError:
@@ -105,15 +115,16 @@ def check_start(value: Any, gradient: Any) -> None:
 _kept: dict[Any, tuple[LogDensity, tuple[Watched, ...]]] = {}
 
 
-def log_density(fn: Callable, layout: Layout) -> LogDensity:
+def log_density(fn: Callable, layout: Layout, parts: Sequence[Callable] = ()) -> LogDensity:
     """The same object for the same function and layout, so that what was compiled for it serves again.
 
-    A function whose globals or closure have changed counts as another.
+    A function whose globals, closure or object have changed counts as another; ``parts`` are functions that it calls.
     """
-    key = (fn, repr(layout.skeleton), layout.shapes, layout.batch_shape, layout.dtype)
+    name = fn if isinstance(fn, Hashable) else id(fn)
+    key = (name, repr(layout.skeleton), layout.shapes, layout.batch_shape, layout.dtype)
     found = _kept.get(key)
     if found is None or not all(watched.is_unchanged() for watched in found[1]):
         while len(_kept) >= MOST_KEPT:
             del _kept[next(iter(_kept))]
-        _kept[key] = found = LogDensity(fn, layout), watch_function(fn)
+        _kept[key] = found = LogDensity(fn, layout), watch_callables([fn, *parts])
     return found[0]

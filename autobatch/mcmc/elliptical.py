@@ -50,7 +50,8 @@ class EllipticalSlice:
         while True:
             q = state.q * tf.cos(angle) + other * tf.sin(angle)
             log_likelihood, evaluations = self.log_likelihood(q), evaluations + 1
-            if log_likelihood > height:
+            # (At the state itself in the end, whose likelihood may round below the height.)
+            if log_likelihood >= height or tf.reduce_all(q == state.q):
                 return EllipticalState(q, log_likelihood), evaluations
             low, high = (angle, high) if angle < 0 else (low, angle)
             key, key_angle = random.split(key)

@@ -151,7 +151,8 @@ class NoUTurnSampler(tfp.mcmc.TransitionKernel):
         """The results before the first step: of a state that is a tensor, or a list or tuple of them."""
         with tf.name_scope(self.name + ".bootstrap_results"):
             state = _parts(init_state)
-            value = tf.convert_to_tensor(call(self.target_log_prob_fn, state))
+            Layout.of(state, 0)  # what it refuses is refused before the user's function sees it
+            value = call(self.target_log_prob_fn, state)
             if not all(value.shape.is_compatible_with(p.shape[: value.shape.rank]) for p in tf.nest.flatten(state)):
                 shapes = [part.shape for part in tf.nest.flatten(state)]
                 raise wrong_shape(value.shape, shapes, "the leading axes of every part")
@@ -160,7 +161,7 @@ class NoUTurnSampler(tfp.mcmc.TransitionKernel):
             if tf.executing_eagerly():
                 check_start(value, gradient)
             parts = tf.nest.flatten(state)
-            step_size = tf.nest.map_structure(lambda s: tf.convert_to_tensor(s, layout.dtype), self.step_size)
+            step_size = tf.nest.map_structure(lambda s: tf.cast(s, layout.dtype), self.step_size)
             _check_step_shapes(step_size, parts)
             number, flag = tf.zeros(value.shape, tf.int32), tf.zeros(value.shape, tf.bool)
             return NoUTurnSamplerResults(

@@ -29,9 +29,9 @@ class Layout:
         """Raises SettingError unless the parts have one floating dtype, static shapes and a common batch shape."""
         parts = tf.nest.flatten(state)
         dtypes = sorted({part.dtype.name for part in parts})
-        if len(dtypes) != 1 or not parts[0].dtype.is_floating:
+        if dtypes not in (["float32"], ["float64"]):
             raise errors.SettingError(
-                f"The parts of the state must have one floating dtype; these have {', '.join(dtypes) or 'no parts'}."
+                f"The parts of the state must all be float32 or all float64; these are {', '.join(dtypes) or 'none'}."
             )
         if not all(part.shape.is_fully_defined() for part in parts):
             raise errors.SettingError("The shapes of the state are not all known; autobatch needs static shapes.")
@@ -40,6 +40,9 @@ class Layout:
             raise errors.SettingError(
                 f"The parts of the state disagree in their batch shape: {', '.join(str(list(b)) for b in batches)}."
             )
+        if not any(part.shape.num_elements() for part in parts):
+            shapes = ", ".join(str(list(part.shape)) for part in parts)
+            raise errors.SettingError(f"There is nothing to sample in a state of shape {shapes}.")
         skeleton = tf.nest.pack_sequence_as(state, list(range(len(parts))))
         shapes = tuple(tuple(part.shape[batch_rank:]) for part in parts)
         return cls(skeleton, shapes, batches[0], parts[0].dtype)

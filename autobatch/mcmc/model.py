@@ -13,9 +13,10 @@ import tensorflow as tf
 import tensorflow_probability as tfp
 
 from autobatch import errors, random
-from autobatch.mcmc.density import call, check_start, log_density, wrong_shape
+from autobatch.mcmc.density import LogDensity, check_start, log_density
 from autobatch.mcmc.hamiltonian import State
 from autobatch.mcmc.layout import Layout
+from autobatch.mcmc.result import named_parts
 
 Pinned = tfp.experimental.distributions.JointDistributionPinned
 DEFAULT_CHAINS = 16
@@ -25,13 +26,15 @@ MOST_STARTS = 100  # how often a random start is drawn anew where the density is
 @dataclass(frozen=True)
 class Problem:
     """log_prob: of a nest of unconstrained tensors [chains, ...]; start: such a nest, ``jitter`` random numbers on
-    (-jitter, jitter) to be added to it; constrain: from unconstrained tensors [chains, draws, ...] to samples."""
+    (-jitter, jitter) to be added to it; constrain: from unconstrained tensors [chains, draws, ...] to samples;
+    functions: the user's, of which a model is made."""
 
     log_prob: Callable
     start: Any
     jitter: float
     constrain: Callable = lambda state: state
     observed: Mapping[str, Any] = field(default_factory=dict)
+    functions: tuple[Callable, ...] = ()
 
 
 def problem_of(
@@ -77,21 +80,15 @@ def _spread(start: Any, chains: int | None) -> tuple[Any, float]:
 
 def _of_model(model: Any, init_state: Any, observed: Any, chains: int | None, init: str, key: tf.Tensor) -> Problem:
     density = ModelDensity(model, observed)
+    density.check_batching()
     if init_state is not None:
-        start = tf.nest.map_structure(tf.convert_to_tensor, tf.nest.flatten(init_state))
-        start, jitter = _spread(start, chains)
+        start, jitter = _spread(density.parts_of(init_state), chains)
         start = density.bijector.inverse(density.packed(start))
     elif init == "prior":
-        with _quiet():
-            drawn = density.pinned.sample_unpinned(chains or DEFAULT_CHAINS, seed=tf.bitcast(key, tf.int32))
-        start, jitter = density.bijector.inverse(drawn), 0.0
+        start, jitter = density.bijector.inverse(density.prior_draws(chains or DEFAULT_CHAINS, key)), 0.0
     else:
-        shapes = density.bijector.inverse_event_shape(density.pinned.event_shape)
-        start = tf.nest.map_structure(
-            lambda dtype, shape: tf.zeros([chains or DEFAULT_CHAINS, *shape], dtype), density.pinned.dtype, shapes
-        )
-        jitter = 2.0
-    return Problem(density, tf.nest.flatten(start), jitter, density.constrain, density.pinned.pins)
+        start, jitter = density.zeros(chains or DEFAULT_CHAINS), 2.0
+    return Problem(density, tf.nest.flatten(start), jitter, density.constrain, density.pins, density.functions)
 
 
 class ModelDensity:
@@ -102,15 +99,20 @@ class ModelDensity:
 
     def __init__(self, model: Any, observed: Any):
         self.model, self.pinned = model, _pinned(model, observed)
+        self.pins = self.pinned.pins if isinstance(self.pinned, Pinned) else {}
+        dtypes = named_parts(self.pinned.dtype)
+        discrete = [name for name, dtype in dtypes.items() if not dtype.is_floating]
+        if discrete:
+            raise errors.SettingError(
+                f"The part `{discrete[0]}` of the model is discrete ({dtypes[discrete[0]].name}), and has no gradient.",
+                help="observe it, or sum over its values in the model.",
+            )
         self.bijector = self.pinned.experimental_default_event_space_bijector()
         self.ranks = self.bijector.inverse_event_ndims(
             tf.nest.map_structure(lambda shape: shape.rank, self.pinned.event_shape)
         )
-        pins = tf.nest.flatten(self.pinned.pins, expand_composites=True)
-        self.key = (
-            id(model),
-            *((name, np.asarray(pin).tobytes()) for name, pin in zip(self.pinned.pins, pins, strict=True)),
-        )
+        data = [(name, np.asarray(leaf)) for name, pin in self.pins.items() for leaf in tf.nest.flatten(pin)]
+        self.key = (id(model), *((name, value.shape, value.tobytes()) for name, value in data))
 
     def __eq__(self, other: Any) -> bool:
         return isinstance(other, ModelDensity) and self.key == other.key
@@ -124,6 +126,12 @@ class ModelDensity:
             correction = self.bijector.forward_log_det_jacobian(state, event_ndims=self.ranks)
             return self.pinned.unnormalized_log_prob(self.bijector.forward(state)) + correction
 
+    @property
+    def functions(self) -> tuple[Callable, ...]:
+        """The user's functions in the model."""
+        model = self.pinned.distribution if isinstance(self.pinned, Pinned) else self.pinned
+        return tuple(filter(callable, tf.nest.flatten(model.model)))
+
     def packed(self, parts: Any) -> Any:
         """The parts as the model nests them."""
         return tf.nest.pack_sequence_as(self.pinned.dtype, list(parts))
@@ -131,6 +139,47 @@ class ModelDensity:
     def constrain(self, parts: Any) -> Any:
         with _quiet():
             return self.bijector.forward(self.packed(parts))
+
+    def zeros(self, chains: int) -> list[tf.Tensor]:
+        """Unconstrained parts."""
+        shapes = self.bijector.inverse_event_shape(self.pinned.event_shape)
+        make = lambda dtype, shape: tf.zeros([chains, *shape], dtype)
+        return tf.nest.flatten(tf.nest.map_structure(make, self.pinned.dtype, shapes))
+
+    def prior_draws(self, chains: int, key: tf.Tensor) -> Any:
+        sample = self.pinned.sample_unpinned if isinstance(self.pinned, Pinned) else self.pinned.sample
+        with _quiet():
+            return sample(chains, seed=tf.bitcast(key, tf.int32))
+
+    def parts_of(self, state: Any) -> list[tf.Tensor]:
+        """The tensors of a state that the user gives: by name, or nested as the model's."""
+        dtypes = self.pinned.dtype
+        if isinstance(state, Mapping):
+            named = dtypes._asdict() if hasattr(dtypes, "_asdict") else dtypes
+            if not isinstance(named, Mapping) or set(named) != set(state):
+                raise errors.SettingError(
+                    f"init_state has the parts {', '.join(map(str, state))}; the model's are "
+                    f"{', '.join(named_parts(dtypes))}."
+                )
+            state = [state[name] for name in sorted(named)] if named is dtypes else [state[name] for name in named]
+        parts, wanted = tf.nest.flatten(state), tf.nest.flatten(dtypes)
+        if len(parts) != len(wanted):
+            raise errors.SettingError(f"init_state has {len(parts)} tensors; the model's state has {len(wanted)}.")
+        return [tf.cast(part, dtype) for part, dtype in zip(parts, wanted, strict=True)]
+
+    def check_batching(self) -> None:
+        """Raises SettingError unless n states have n log densities, whatever n: data or parts may have a batch axis."""
+        for count in (2, 3):
+            try:
+                found = list(self(*self.zeros(count)).shape)
+            except (ValueError, TypeError, tf.errors.OpError) as error:
+                found = str(error).splitlines()[0]
+            if found != [count]:
+                raise errors.SettingError(
+                    f"For {count} states the model has no {count} log densities; it gives {found}.",
+                    help="observations must have their part's shape and dtype, and a part's axes must be its own: "
+                    "tfd.Sample, tfd.Independent, or a model whose class ends in AutoBatched.",
+                )
 
 
 @contextmanager
@@ -142,31 +191,40 @@ def _quiet() -> Iterator[None]:
 
 
 def _pinned(model: Any, observed: Any) -> Any:
-    if observed is None:
-        return model if isinstance(model, Pinned) else model.experimental_pin()
+    """The model given the observations, or the model itself if there are none."""
+    if observed is None or (isinstance(observed, Mapping) and not observed):
+        return model
     if isinstance(model, Pinned):
         raise errors.SettingError("The model is pinned already; give the observations in one place.")
+    help = "observed= is a dictionary from the names of the model's parts to their values."
+    dtypes = model.dtype._asdict() if hasattr(model.dtype, "_asdict") else model.dtype
     try:
-        return model.experimental_pin(**observed) if isinstance(observed, Mapping) else model.experimental_pin(observed)
-    except (ValueError, TypeError, KeyError) as error:
-        raise errors.SettingError(
-            f"The model does not take these observations: {error}",
-            help="observed= is a dictionary from the names of the model's parts to their values.",
-        ) from error
+        if isinstance(observed, Mapping):
+            known = dtypes if isinstance(dtypes, Mapping) else {}
+            pinned = model.experimental_pin(**{n: _as_data(value, known.get(n)) for n, value in observed.items()})
+        else:
+            pinned = model.experimental_pin(observed)
+        left = tf.nest.flatten(pinned.dtype)
+    except (ValueError, TypeError, KeyError, IndexError) as error:
+        raise errors.SettingError(f"The model does not take these observations: {error}", help=help) from error
+    if not left:
+        raise errors.SettingError("Every part of the model is observed, so there is nothing to sample.", help=help)
+    return pinned
 
 
-def scattered_start(problem: Problem, keys: tf.Tensor) -> tuple[Layout, State]:
-    """Where the chains start, with the log density there.
+def _as_data(value: Any, dtype: Any) -> Any:
+    """In the dtype of the part, so that NumPy's float64 will do."""
+    return value if value is None or not isinstance(dtype, tf.DType) else tf.cast(value, dtype)
+
+
+def scattered_start(problem: Problem, keys: tf.Tensor) -> tuple[LogDensity, State]:
+    """The log density, and where the chains start.
 
     Random starts are drawn anew, up to 100 times, for chains whose log density is not finite.  Raises StartError for
     what is left of those, and LogDensityError.
     """
-    parts = tf.nest.flatten(problem.start)
-    value = tf.convert_to_tensor(call(problem.log_prob, problem.start))
-    if tuple(value.shape) != tuple(parts[0].shape[:1]):
-        raise wrong_shape(value.shape, [part.shape for part in parts], list(parts[0].shape[:1]))
     layout = Layout.of(problem.start, 1)
-    density = log_density(problem.log_prob, layout)
+    density = log_density(problem.log_prob, layout, problem.functions)
     centre = layout.to_vectors(problem.start)
     q, settled = centre, np.zeros(layout.chains, bool)
     for attempt in range(MOST_STARTS if problem.jitter else 1):
@@ -182,6 +240,6 @@ def scattered_start(problem: Problem, keys: tf.Tensor) -> tuple[Layout, State]:
         vectors = layout.to_vectors(gradient)
         settled = np.isfinite(value) & np.isfinite(vectors).all(axis=1)
         if settled.all():
-            return layout, State(q, value, vectors)
+            return density, State(q, value, vectors)
     check_start(value, gradient)
     raise AssertionError

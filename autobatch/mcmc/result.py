@@ -53,8 +53,12 @@ class Result:
     observed: Mapping[str, Any] = field(default_factory=dict)
 
     def to_arviz(self) -> arviz.InferenceData:
-        """The draws, their statistics and the data as ArviZ' ``InferenceData``, for its plots and tables."""
-        posterior = {name: np.asarray(part) for name, part in named_parts(self.samples).items()}
+        """The draws, their statistics and the data as ArviZ' ``InferenceData``, for its plots and tables.
+
+        Parts named "chain" and "draw" become "chain_" and "draw_".
+        """
+        renamed = {"chain": "chain_", "draw": "draw_"}  # ArviZ' own names
+        posterior = {renamed.get(name, name): np.asarray(part) for name, part in named_parts(self.samples).items()}
         stats = {ARVIZ_NAMES[name]: np.asarray(values) for name, values in self.stats.items()}
         observed = {name: np.asarray(value) for name, value in self.observed.items()}
         return arviz.from_dict(posterior=posterior, sample_stats=stats, observed_data=observed or None)

@@ -12,7 +12,6 @@ from tqdm.auto import tqdm
 from autobatch import errors, random
 from autobatch.mcmc.adaptation import Averaging, averaging_from, pooled_deviations, windows
 from autobatch.mcmc.chain import STATISTICS, run_chain
-from autobatch.mcmc.density import log_density
 from autobatch.mcmc.hamiltonian import State
 from autobatch.mcmc.model import problem_of, scattered_start
 from autobatch.mcmc.result import Result, warn_of_trouble
@@ -90,8 +89,8 @@ def sample(
     key_start, key_chains = tf.unstack(random.split(key_of_seed(seed, "ab.mcmc.sample(..., seed=0)")))
     problem = problem_of(target, init_state, observed, chains, init, key_start)
     count = len(tf.nest.flatten(problem.start)[0])
-    layout, state = scattered_start(problem, chain_keys(key_start, [count]))
-    density = log_density(problem.log_prob, layout)
+    density, state = scattered_start(problem, chain_keys(key_start, [count]))
+    layout = density.layout
     sampler = VARIANTS[variant](density.on_vectors, max_tree_depth, float(max_energy_difference), leapfrogs_per_leaf)
     schedule = windows(num_warmup)
     longest = max(10, -(-num_results // LOOKS)) if progress else max([num_results, *(w.length for w in schedule)])
@@ -102,7 +101,8 @@ def sample(
             state, averaging, trace, _ = chain.run(state, log_step, scale, window.length, tuning=True)
             log_step = float(np.median(averaging.log_average))
             if window.scales:
-                scale = pooled_deviations(np.asarray(trace))
+                last, scale = scale, pooled_deviations(np.asarray(trace))
+                log_step -= float(np.median(np.log(scale / last)))  # so that the steps stay as long
         state, _, trace, statistics = chain.run(state, log_step, scale, num_results, tuning=False)
     result = Result(
         problem.constrain(layout.to_parts(trace, [count, num_results])),

@@ -35,9 +35,9 @@ def check_step_size(step_size: Any) -> None:
     """Raises SettingError for a step size that is known not to be a positive number."""
     for step in tf.nest.flatten(step_size):
         value = tf.get_static_value(step) if tf.is_tensor(step) else step
-        if value is None:
+        if value is None and tf.is_tensor(step):
             continue
-        if isinstance(value, bool | str) or not np.all(np.isfinite(value) & (np.asarray(value) > 0)):
+        if value is None or isinstance(value, bool | str) or not np.all(np.isfinite(value) & (np.asarray(value) > 0)):
             raise errors.SettingError(f"The step size must be positive and finite, not {value}.")
 
 
@@ -45,9 +45,11 @@ def key_of_seed(seed: Any, example: str) -> tf.Tensor:
     """The random key [2] of an int or a pair of ints.  Raises SettingError, with the example, for any other value."""
     if seed is None:
         raise errors.SettingError("There is no seed, and no random number without one.", help=f"pass one: {example}.")
-    if isinstance(seed, int) and not isinstance(seed, bool):
-        return random.key(seed)
+    if isinstance(seed, int | np.integer) and not isinstance(seed, bool):
+        return random.key(int(seed))
     seed = tf.convert_to_tensor(seed)
+    if seed.shape == () and seed.dtype.is_integer:
+        return random.key(seed)
     if seed.shape != (2,) or not seed.dtype.is_integer:
         raise errors.SettingError(
             f"A seed is an int or a pair of ints, not {seed.dtype.name}{list(seed.shape)}.", help=f"as in {example}."
