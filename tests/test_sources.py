@@ -4,12 +4,14 @@ import functools
 import importlib.util
 import linecache
 import sys
+import types
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
 import autobatch as ab
+from autobatch.frontend.watch import watch_callables
 
 X = tf.constant([1.0, -2.0])
 BODY = '''import autobatch as ab
@@ -248,3 +250,43 @@ def test_changes_deep_down_are_seen():
     results.append(agrees())
     assert results == [4.0, 7.0, 19.0, 25.0]
     Settings.scale = 1.0
+
+
+LEVEL, SETTINGS = 1.0, types.ModuleType("settings")
+
+
+class Holder:
+    level = 1.0
+
+    def read(self):
+        return self.level
+
+
+def test_what_callables_read_is_watched():
+    """Inner functions' globals, a module's attributes, methods' objects, partial functions, each of two closures."""
+    global LEVEL
+    holder, box = Holder(), [1.0]
+    SETTINGS.level = 1.0
+
+    def closure(box):
+        return lambda: box[0]
+
+    readers = [
+        lambda: [LEVEL for _ in range(2)],
+        lambda: SETTINGS.level,
+        holder.read,
+        functools.partial(lambda x, y: x, box),
+        closure([0.0]),
+        closure(box),
+    ]
+    watched = watch_callables(readers)
+
+    def changed():
+        return [k for k, reader in enumerate(readers) if not all(w.is_unchanged() for w in watch_of[k])]
+
+    watch_of = {k: watch_callables([reader]) for k, reader in enumerate(readers)}
+    assert changed() == []
+    assert all(w.is_unchanged() for w in watched)
+    LEVEL, SETTINGS.level, holder.level, box[0] = 2.0, 2.0, 2.0, 2.0
+    assert changed() == [0, 1, 2, 3, 5]
+    assert not all(w.is_unchanged() for w in watched)
