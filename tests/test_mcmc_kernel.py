@@ -56,6 +56,14 @@ def test_results_have_the_structure_of_the_bootstrap():
         assert (one.dtype, one.shape) == (other.dtype, other.shape)
 
 
+def test_one_tensor_may_stand_for_two_parts():
+    x = tf.ones([2, 3])
+    kernel = ab.mcmc.NoUTurnSampler(lambda x, y: -tf.reduce_sum(x**2 + 2 * y**2, -1), 0.1)
+    one, other = kernel.bootstrap_results([x, x]).grads_target_log_prob
+    np.testing.assert_array_equal(one, -2 * x)
+    np.testing.assert_array_equal(other, -4 * x)
+
+
 def test_the_results_tell_of_the_state():
     kernel = ab.mcmc.NoUTurnSampler(log_prob, 0.4)
     state, results = kernel.one_step(start(5), kernel.bootstrap_results(start(5)), seed=7)

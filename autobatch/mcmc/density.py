@@ -41,10 +41,10 @@ class LogDensity:
 
         Raises LogDensityError if it has another shape, or if a part of the state has no gradient.
         """
-        parts = tf.nest.flatten(state)
+        parts = [tf.identity(part) for part in tf.nest.flatten(state)]  # one tensor may stand for two parts
         with tf.GradientTape() as tape:
             tape.watch(parts)
-            value = self(state)
+            value = self(tf.nest.pack_sequence_as(state, parts))
         if tuple(value.shape) != self.layout.batch_shape:
             raise wrong_shape(value.shape, [part.shape for part in parts], list(self.layout.batch_shape))
         gradients = tape.gradient(value, parts)
