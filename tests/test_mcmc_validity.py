@@ -6,17 +6,17 @@ from benchmarks import correctness
 
 
 @pytest.mark.filterwarnings("ignore::autobatch.mcmc.SamplingWarning")
-@pytest.mark.parametrize("variant", ["multinomial", "slice"])
-@pytest.mark.parametrize("check", [correctness.simulation_based_calibration, correctness.geweke])
+@pytest.mark.parametrize(
+    ("check", "variant"),
+    [
+        (correctness.simulation_based_calibration, "multinomial"),
+        (correctness.geweke, "multinomial"),
+        (correctness.geweke, "slice"),
+    ],
+)
 def test_calibration(check, variant):
     for found in check(variant=variant):
         assert found.holds, found
-
-
-@pytest.mark.filterwarnings("ignore::autobatch.mcmc.SamplingWarning")
-def test_gaussian():
-    for found in correctness.gaussian(chains=64, draws=50):
-        assert found.holds or found.expected.startswith("error"), found  # errors at the full size are smaller
 
 
 def test_the_checks_can_fail(monkeypatch):
