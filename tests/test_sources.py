@@ -252,7 +252,7 @@ def test_changes_deep_down_are_seen():
     Settings.scale = 1.0
 
 
-LEVEL, SETTINGS = 1.0, types.ModuleType("settings")
+LEVEL, OUTSIDE = 1.0, types.ModuleType("settings")
 
 
 class Holder:
@@ -266,14 +266,14 @@ def test_what_callables_read_is_watched():
     """Inner functions' globals, a module's attributes, methods' objects, partial functions, each of two closures."""
     global LEVEL
     holder, box = Holder(), [1.0]
-    SETTINGS.level = 1.0
+    OUTSIDE.level = 1.0
 
     def closure(box):
         return lambda: box[0]
 
     readers = [
         lambda: [LEVEL for _ in range(2)],
-        lambda: SETTINGS.level,
+        lambda: OUTSIDE.level,
         holder.read,
         functools.partial(lambda x, y: x, box),
         closure([0.0]),
@@ -287,6 +287,6 @@ def test_what_callables_read_is_watched():
     watch_of = {k: watch_callables([reader]) for k, reader in enumerate(readers)}
     assert changed() == []
     assert all(w.is_unchanged() for w in watched)
-    LEVEL, SETTINGS.level, holder.level, box[0] = 2.0, 2.0, 2.0, 2.0
+    LEVEL, OUTSIDE.level, holder.level, box[0] = 2.0, 2.0, 2.0, 2.0
     assert changed() == [0, 1, 2, 3, 5]
     assert not all(w.is_unchanged() for w in watched)
