@@ -65,7 +65,7 @@ def value_and_gradient(log_prob: Callable, q: tf.Tensor) -> tuple[tf.Tensor, Any
 
 
 def log_joint(point: Point) -> tf.Tensor:
-    return point.log_prob - 0.5 * tf.reduce_sum(point.p**2)
+    return point.log_prob - 0.5 * tf.tensordot(point.p, point.p, 1)
 
 
 def candidate(point: Point) -> Candidate:

@@ -46,7 +46,7 @@ class Stretch(NamedTuple):
 
 
 def moving_apart(one_p: tf.Tensor, other_p: tf.Tensor, travelled: tf.Tensor) -> tf.Tensor:
-    return (tf.reduce_sum(one_p * travelled) > 0) & (tf.reduce_sum(other_p * travelled) > 0)
+    return (tf.tensordot(one_p, travelled, 1) > 0) & (tf.tensordot(other_p, travelled, 1) > 0)
 
 
 def no_u_turn(first: Stretch, second: Stretch) -> tf.Tensor:

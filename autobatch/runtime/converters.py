@@ -1,0 +1,54 @@
+"""Matrix products of a batch, vectorized better than ``tf.vectorized_map`` does it.
+
+TensorFlow batches ``A x`` with a matrix A that all members share as A [x1 x2 ...], between two transpositions of the
+batch, and an inner product of two vectors as a batch of matrix products.  XLA's CPU code for these is three to ten
+times slower than for the forms here, which keep the batch in front.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import tensorflow as tf
+from tensorflow.python.ops.parallel_for import pfor
+
+_one_at_a_time = threading.RLock()
+
+
+@contextmanager
+def our_products() -> Iterator[None]:
+    """While this lasts, ``tf.vectorized_map`` converts matrix products our way."""
+    registry = pfor._pfor_converter_registry
+    with _one_at_a_time:
+        theirs = registry["MatMul"]
+        registry["MatMul"] = lambda call: _product(call) or theirs(call)
+        try:
+            yield
+        finally:
+            registry["MatMul"] = theirs
+
+
+def _product(call: pfor._PforInput) -> pfor.WrappedTensor | None:
+    """The product [Z, m, n] of [m, k] and [k, n], either of them batched; None if it is no simple one."""
+    (a, a_batched, _), (b, b_batched, _) = call.input(0), call.input(1)
+    if not b_batched or None in (*a.shape, *b.shape):
+        return None
+    a_turned, b_turned = call.get_attr("transpose_a"), call.get_attr("transpose_b")
+    (m, k), n = _turned(a.shape[-2:], a_turned), _turned(b.shape[-2:], b_turned)[1]
+    if not a_batched and n == 1:
+        vectors = tf.reshape(b, [-1, k])
+        product = tf.matmul(vectors, a, transpose_b=not a_turned)
+    elif a_batched and m == n == 1:
+        product = tf.matmul(tf.reshape(a, [-1, k]) * tf.reshape(b, [-1, k]), tf.ones([k, 1], a.dtype))
+    elif a_batched and k == 1:
+        product = tf.reshape(a, [-1, m, 1]) * tf.reshape(b, [-1, 1, n])
+    else:
+        return None
+    return pfor.wrap(tf.reshape(product, [-1, m, n]), True)
+
+
+def _turned(shape: tf.TensorShape, turned: bool) -> tuple[int, int]:
+    rows, columns = shape
+    return (columns, rows) if turned else (rows, columns)
