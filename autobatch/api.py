@@ -40,6 +40,8 @@ def autobatch(
     backend: Backend = "program_counter",
     jit_compile: bool = True,
     dispatch: Literal["auto", "guarded", "switch_case"] = "auto",
+    schedule: Literal["auto", "earliest", "most_populated", "weighed"] = "auto",
+    shards: int | Literal["auto"] = "auto",
     max_depth: int | None = None,
     max_steps: int | None = None,
 ) -> Any:
@@ -59,6 +61,11 @@ def autobatch(
       jit_compile: whether XLA compiles the machine, or the local-static backend's straight-line regions.
       dispatch: how the machine runs the chosen block: "guarded" (each block in a while loop, in place),
         "switch_case" (the paper's figure 5), or "auto" (now always guarded).
+      schedule: which block runs next, of those at which members wait: "earliest" in program order (the paper's choice),
+        "most_populated", "weighed" (that which serves most members for its cost), or "auto" (weighed, but for a batch
+        of one).  Results do not depend on it.
+      shards: into how many parts, run by threads beside each other, the batch is cut; "auto" takes one for each core
+        if they are large enough, and if no primitive takes the whole batch.
       max_depth: how deep calls may nest; None lets the stacks grow, and the program start again, up to 100,000.
         Inside a ``tf.function`` stacks cannot grow, and a recursive function needs it.
       max_steps: how many blocks may run in all; None for no limit.  Says which members are in a loop without end.
@@ -67,7 +74,8 @@ def autobatch(
 
     Raises (when called): a subclass of ``errors.AutobatchError`` that shows the line of the source concerned.
     """
-    options = Options(in_axes, as_names(static_argnames), backend, jit_compile, dispatch, max_depth, max_steps)
+    names = as_names(static_argnames)
+    options = Options(in_axes, names, backend, jit_compile, dispatch, schedule, shards, max_depth, max_steps)
     if fn is None:
         return lambda function: Autobatched(function, options)
     return Autobatched(fn, options)

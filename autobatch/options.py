@@ -19,6 +19,8 @@ class Options:
     backend: Backend = "program_counter"
     jit_compile: bool = True
     dispatch: Literal["auto", "guarded", "switch_case"] = "auto"
+    schedule: Literal["auto", "earliest", "most_populated", "weighed"] = "auto"
+    shards: int | Literal["auto"] = "auto"
     max_depth: int | None = None
     max_steps: int | None = None
 
@@ -32,6 +34,9 @@ class Options:
             raise ValueError(f"in_axes must be an int, None, or a tuple of them, not {self.in_axes!r}")
         _check_choice("backend", self.backend, ("program_counter", "local_static", "unbatched"))
         _check_choice("dispatch", self.dispatch, ("auto", "guarded", "switch_case"))
+        _check_choice("schedule", self.schedule, ("auto", "earliest", "most_populated", "weighed"))
+        if self.shards != "auto" and (not isinstance(self.shards, int) or self.shards < 1):
+            raise ValueError(f"shards must be 'auto' or an int of at least 1, not {self.shards!r}")
         for name in ("max_depth", "max_steps"):
             limit = getattr(self, name)
             if limit is not None and (not isinstance(limit, int) or limit < 0):

@@ -27,6 +27,7 @@ class TypedStackProgram:
     checks: tuple[Check, ...]
     live_end: tuple[frozenset[str], ...]  # for each block, the variables live before its terminator
     epilogue: int | None = None  # the block that need only run once, when all members wait at it
+    costs: tuple[float, ...] = ()  # about what each block costs for each lane; see costs.py
 
 
 def lower_to_stack(typed: TypedProgram) -> TypedStackProgram:

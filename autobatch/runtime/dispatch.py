@@ -7,14 +7,10 @@ from collections.abc import Callable, Sequence
 import tensorflow as tf
 
 from autobatch.runtime.machine import Machine, State
+from autobatch.runtime.schedule import Choice
 
 
-def _earliest(pc: tf.Tensor) -> tf.Tensor:
-    """The paper's choice: the first block in program order at which a lane waits."""
-    return tf.reduce_min(pc)
-
-
-def guarded(machine: Machine, state: State, shared: Sequence[tf.Tensor]) -> State:
+def guarded(machine: Machine, choose: Choice, state: State, shared: Sequence[tf.Tensor]) -> State:
     """Each block in a ``tf.while_loop`` that runs while its block is the chosen one, all of them in a chain.
 
     XLA updates what a While carries in place, and each guard carries only what its block changes.  (Through a
@@ -26,7 +22,7 @@ def guarded(machine: Machine, state: State, shared: Sequence[tf.Tensor]) -> Stat
         def run(chosen: tf.Tensor, changed: State) -> tuple[tf.Tensor, State]:
             del chosen
             new = changed | machine.run_block(i, state | changed, shared)
-            return _earliest(new["pc"]), new
+            return choose(new["pc"]), new
 
         changed = {key: state[key] for key in changes[i]}
         chosen, changed = tf.while_loop(
@@ -42,25 +38,25 @@ def guarded(machine: Machine, state: State, shared: Sequence[tf.Tensor]) -> Stat
             chosen, state = guard(i, chosen, state)
         return chosen, state
 
-    return _until_done(machine, chain, state)
+    return _until_done(machine, choose, chain, state)
 
 
-def switch_case(machine: Machine, state: State, shared: Sequence[tf.Tensor]) -> State:
+def switch_case(machine: Machine, choose: Choice, state: State, shared: Sequence[tf.Tensor]) -> State:
     """The paper's figure 5: ``tf.switch_case`` over all blocks."""
 
     def step(chosen: tf.Tensor, state: State) -> tuple[tf.Tensor, State]:
         branches = [lambda i=i: state | machine.run_block(i, state, shared) for i in range(machine.halt)]
         state = tf.switch_case(chosen, branches)
-        return _earliest(state["pc"]), state
+        return choose(state["pc"]), state
 
-    return _until_done(machine, step, state)
+    return _until_done(machine, choose, step, state)
 
 
-def _until_done(machine: Machine, step: Callable, state: State) -> State:
+def _until_done(machine: Machine, choose: Choice, step: Callable, state: State) -> State:
     _, state = tf.while_loop(
         lambda chosen, state: (chosen < machine.halt) & machine.may_go_on(state),
         step,
-        (_earliest(state["pc"]), state),
+        (choose(state["pc"]), state),
         parallel_iterations=1,
     )
     return state

@@ -8,12 +8,14 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from autobatch import errors, ir
+from autobatch import errors, ir, regions
 from autobatch.options import Options
 from autobatch.passes.stack_lowering import TypedStackProgram
 from autobatch.runtime import failures
 from autobatch.runtime.dispatch import STRATEGIES
 from autobatch.runtime.machine import Machine
+from autobatch.runtime.schedule import SCHEDULES
+from autobatch.runtime.shards import in_shards, shard_count
 from autobatch.runtime.vectorize import Stored
 
 FIRST_DEPTH = 16
@@ -37,25 +39,41 @@ class ProgramCounter:
         self.typed, self.size, self.options = typed, size, options
         self.limit = DEEPEST if options.max_depth is None else options.max_depth
         self.depth = min(FIRST_DEPTH, self.limit)
-        self.functions: dict[int, tf.types.experimental.PolymorphicFunction] = {}
+        self.functions: dict[tuple[int, int], tf.types.experimental.PolymorphicFunction] = {}
         self.concrete: dict[int, tf.types.experimental.ConcreteFunction] = {}
 
-    def function(self, depth: int) -> tf.types.experimental.PolymorphicFunction:
-        """The machine with stacks of ``depth`` frames: (arguments, shared) -> Outcome."""
-        if depth not in self.functions:
+    @cached_property
+    def shards(self) -> int:
+        """Into how many parts the batch is cut: one where a primitive may know the members by their position."""
+        wanted = self.options.shards
+        batched = any(r.kind == "batch" for block in self.typed.program.blocks for r in regions.regions(block.ops) if isinstance(r, regions.Region))
+        if wanted == "auto" and (batched or not self.options.jit_compile):
+            return 1
+        return shard_count(self.size, wanted)
+
+    def function(self, depth: int, size: int) -> tf.types.experimental.PolymorphicFunction:
+        """The machine for ``size`` members, with stacks of ``depth`` frames: (arguments, shared) -> Outcome."""
+        if (depth, size) not in self.functions:
             jit_compile = self.options.jit_compile
-            machine = Machine(self.typed, self.size, depth, safe=not jit_compile, max_steps=self.options.max_steps)
-            strategy = STRATEGIES[self.options.dispatch]
+            machine = Machine(self.typed, size, depth, safe=not jit_compile, max_steps=self.options.max_steps)
+            strategy, choose = STRATEGIES[self.options.dispatch], SCHEDULES[self.options.schedule](machine)
 
             def run(arguments: list[Stored], shared: list[tf.Tensor]) -> Outcome:
-                state = strategy(machine, machine.initial(arguments), shared)
-                overflow = state.get("overflow", tf.zeros([self.size], tf.bool))
-                fault = state.get("fault", tf.zeros([self.size], tf.int32))
+                state = strategy(machine, choose, machine.initial(arguments), shared)
+                overflow = state.get("overflow", tf.zeros([size], tf.bool))
+                fault = state.get("fault", tf.zeros([size], tf.int32))
                 pc = tf.where(state["pc"] >= machine.halt, machine.stopped, state["pc"])
                 return Outcome(machine.results(state, shared), overflow, fault, machine.notes(state), pc)
 
-            self.functions[depth] = tf.function(run, autograph=False, jit_compile=jit_compile)
-        return self.functions[depth]
+            self.functions[depth, size] = tf.function(run, autograph=False, jit_compile=jit_compile)
+        return self.functions[depth, size]
+
+    def sharded(self, depth: int) -> tf.types.experimental.PolymorphicFunction:
+        """The machine for the whole batch, in as many parts as it is worth."""
+        if self.shards == 1:
+            return self.function(depth, self.size)
+        part = self.function(depth, -(-self.size // self.shards))
+        return tf.function(in_shards(part, self.size, self.shards), autograph=False)
 
     @cached_property
     def has_calls(self) -> bool:
@@ -73,7 +91,7 @@ class ProgramCounter:
             return self._in_graph(arguments, shared)
         while True:
             if self.depth not in self.concrete:
-                function = self.function(self.depth)
+                function = self.sharded(self.depth)
                 self.concrete[self.depth] = function.get_concrete_function(list(arguments), list(shared))
             outcome: Outcome = self.concrete[self.depth](list(arguments), list(shared))
             if not self.has_calls or not outcome.overflow.numpy().any():
@@ -97,7 +115,7 @@ class ProgramCounter:
 
     def compiler_ir(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor], stage: str) -> str:
         """What XLA makes of the machine, in one of TensorFlow's ``experimental_get_compiler_ir`` stages."""
-        function = self.function(self.depth if self.has_calls else 0)
+        function = self.function(self.depth if self.has_calls else 0, self.size)
         return function.experimental_get_compiler_ir(list(arguments), list(shared))(stage=stage)
 
     def _in_graph(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor]) -> list[Stored]:
@@ -107,7 +125,7 @@ class ProgramCounter:
                 "Inside a tf.function the stacks cannot grow, so their depth must be given.",
                 help="f.options(max_depth=...): the deepest nesting of calls that any member needs.",
             )
-        outcome: Outcome = self.function(self.options.max_depth or 0)(list(arguments), list(shared))
+        outcome: Outcome = self.function(self.options.max_depth or 0, self.size)(list(arguments), list(shared))
         results, checks = outcome.results, []
         unfinished = outcome.pc < len(self.typed.program.blocks)
         failed = outcome.overflow | (outcome.fault > 0) | unfinished

@@ -1,0 +1,46 @@
+"""The batch in parts, which the threads of TensorFlow's executor run beside each other.
+
+XLA's CPU code for element-wise operations inside a loop uses one thread.  Members do not depend on each other, so the
+same program, compiled once for a part of the batch, runs for all parts at once.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+SMALLEST = 64  # members from which on a part is worth its thread
+
+
+def shard_count(size: int, wanted: int | str) -> int:
+    """How many parts a batch of ``size`` is cut into: as many as ``wanted``, or one for each core."""
+    if wanted == "auto":
+        threads = tf.config.threading.get_inter_op_parallelism_threads() or len(os.sched_getaffinity(0))
+        return max(1, min(threads, size // SMALLEST))
+    return max(1, min(int(wanted), size))
+
+
+def in_shards(run: Callable[..., Any], size: int, count: int) -> Callable[..., Any]:
+    """``run`` for a batch of ``size``, made of one for batches of ``ceil(size / count)``.
+
+    Args:
+      run: (leaves [part, ...], shared) -> a nest of tensors [part, ...], compiled by itself.
+    """
+    part = -(-size // count)
+    starts = [min(k * part, size - part) for k in range(count)]  # the last may begin within the one before
+
+    def whole(leaves: Any, shared: Sequence[tf.Tensor]) -> Any:
+        results = [
+            run(tf.nest.map_structure(lambda leaf, start=start: leaf[start : start + part], leaves), shared)
+            for start in starts
+        ]
+        kept = [max(0, k * part - start) for k, start in enumerate(starts)]
+        return tf.nest.map_structure(
+            lambda *pieces: tf.concat([piece[skip:] for piece, skip in zip(pieces, kept, strict=True)], axis=0),
+            *results,
+        )
+
+    return whole
