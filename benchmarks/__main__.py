@@ -43,7 +43,7 @@ def fibonacci(rounds: int = 30) -> None:
 
 @app.command()
 def dispatch(chains: int = 1024, trajectories: int = 2, rounds: int = 3) -> None:
-    """Guarded dispatch against switch_case, for NUTS."""
+    """The machine's choices (dispatch, schedule, shards), for NUTS."""
     results = dispatch_benchmark.run(chains, trajectories, rounds)
     show(f"NUTS, 100-dimensional Gaussian, {chains} chains, {trajectories} trajectories", results)
     save("dispatch", results)

@@ -1,8 +1,9 @@
-"""Guarded dispatch against switch_case: recursive NUTS on a correlated 100-dimensional Gaussian."""
+"""The machine's choices, each against the default: recursive NUTS on a correlated 100-dimensional Gaussian."""
 
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -14,6 +15,13 @@ from autobatch.mcmc.multinomial import Multinomial
 from benchmarks.timing import in_turn
 
 DIMENSIONS = 100
+CHOICES = {
+    "the default": {},
+    "one part": {"shards": 1},
+    "one part, most populated": {"shards": 1, "schedule": "most_populated"},
+    "one part, earliest": {"shards": 1, "schedule": "earliest"},
+    "one part, earliest, switch_case": {"shards": 1, "schedule": "earliest", "dispatch": "switch_case"},
+}
 
 
 def gaussian_log_prob():
@@ -31,12 +39,11 @@ def run(chains: int, trajectories: int, rounds: int) -> dict[str, dict[str, floa
     start = State(q, *tf.vectorized_map(sampler.density, q))
     keys = ab.random.split(ab.random.key(0), chains)
 
-    def leapfrogs(dispatch: str) -> tf.Tensor:
-        chain = several_transitions.options(in_axes=(0, None, None, 0), dispatch=dispatch)
+    def leapfrogs(choice: dict[str, Any]) -> tf.Tensor:
+        chain = several_transitions.options(in_axes=(0, None, None, 0), **choice)
         _, (taken, *_) = chain(sampler, trajectories, start, 0.2, tf.ones([DIMENSIONS]), keys)
         return taken
 
-    systems = {dispatch: partial(leapfrogs, dispatch) for dispatch in ("guarded", "switch_case")}
-    results = in_turn(systems, rounds)
-    gradients = int(np.sum(leapfrogs("guarded")))
+    results = in_turn({name: partial(leapfrogs, choice) for name, choice in CHOICES.items()}, rounds)
+    gradients = int(np.sum(leapfrogs({})))
     return {name: {**times, "gradients_per_second": gradients / times["median"]} for name, times in results.items()}

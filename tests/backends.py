@@ -8,7 +8,7 @@ import tensorflow as tf
 BACKENDS = {
     "program_counter": {},
     "program_counter_no_xla": {"jit_compile": False},
-    "switch_case": {"dispatch": "switch_case"},
+    "switch_case": {"dispatch": "switch_case", "schedule": "earliest", "shards": 2},  # all that is not the default
     "local_static": {"backend": "local_static", "jit_compile": False},
     "hybrid": {"backend": "local_static", "jit_compile": True},
 }

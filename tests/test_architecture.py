@@ -13,7 +13,7 @@ LAYERS = [
     ["mcmc"],
     ["api"],
     ["runtime"],
-    ["passes.block_order", "passes.item_writes", "passes.stack_lowering"],
+    ["passes.block_order", "passes.costs", "passes.item_writes", "passes.stack_lowering"],
     ["arguments", "inference"],
     ["passes", "frontend", "regions", "dot", "types"],
     ["operators"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,14 +20,17 @@ MOST_KEPT = 64  # log densities whose compiled samplers are kept
 class LogDensity:
     """``fn`` takes the parts of the state with their batch axes, and returns a tensor of the batch shape.
 
-    It may treat chains differently by their position, so it is always given all of them.
+    It may treat chains differently by their position; where it does, it must always be given all of them.
 
-    on_vectors: the primitive that the samplers call: q [d] -> (log density [], gradient [d]).
+    on_all: a primitive for the samplers: q [d] -> (log density [], gradient [d]).
+    on_any: the same for any number of chains.
     """
 
     def __init__(self, fn: Callable, layout: Layout):
         self.fn, self.layout = fn, layout
-        self.on_vectors = primitive(self._on_vectors, batched=True, size=layout.chains)
+        self.on_all = primitive(self._on_vectors, batched=True, size=layout.chains)
+        self.on_any = primitive(self._on_vectors, batched=True)
+        self._sees_position: bool | None = None
 
     def __call__(self, state: Any) -> tf.Tensor:
         value = call(self.fn, state)
@@ -58,9 +62,32 @@ class LogDensity:
         return value, tf.nest.pack_sequence_as(state, [tf.convert_to_tensor(g) for g in gradients])
 
     def _on_vectors(self, q: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-        """q [Z, d] -> [Z], [Z, d]."""
-        value, gradient = self.value_and_gradient(self.layout.to_parts(q))
-        return tf.reshape(value, [self.layout.chains]), self.layout.to_vectors(gradient)
+        """q [n, d] -> [n], [n, d]."""
+        count = q.shape[0]
+        some = self if count == self.layout.chains else LogDensity(self.fn, replace(self.layout, batch_shape=(count,)))
+        value, gradient = some.value_and_gradient(some.layout.to_parts(q))
+        return tf.reshape(value, [count]), some.layout.to_vectors(gradient)
+
+    def sees_position(self, q: tf.Tensor) -> bool:
+        """Whether a chain's log density depends on where in the batch it stands, or on how many there are.
+
+        Tried with every other chain, in reverse, from near where they are: q [chains, d].
+        """
+        if self._sees_position is None:
+            noise = np.random.default_rng(0).normal(scale=0.01, size=np.shape(q))
+            nearby = q + tf.constant(noise, q.dtype)
+            try:
+                pairs = zip(self._on_vectors(nearby), self._on_vectors(nearby[::-2]), strict=True)
+                self._sees_position = not all(_alike(all_[::-2], some) for all_, some in pairs)
+            except Exception:  # whatever the user's function raises when it is given fewer chains than it knows
+                self._sees_position = True
+        return self._sees_position
+
+
+def _alike(one: tf.Tensor, other: tf.Tensor) -> bool:
+    """Equal up to rounding, and finite."""
+    first, second = np.asarray(one, np.float64), np.asarray(other, np.float64)
+    return bool(np.isfinite(first).all() and np.abs(first - second).max() <= 1e-4 * np.abs(first).max())
 
 
 def call(fn: Callable, state: Any) -> tf.Tensor:

@@ -191,7 +191,7 @@ class NoUTurnSampler(tfp.mcmc.TransitionKernel):
             density = log_density(self.target_log_prob_fn, layout)
             p = self.parameters
             sampler = VARIANTS[p["variant"]](
-                density.on_vectors, p["max_tree_depth"], p["max_energy_difference"], p["leapfrogs_per_leaf"]
+                density.on_all, p["max_tree_depth"], p["max_energy_difference"], p["leapfrogs_per_leaf"]
             )
             vectors = State(
                 layout.to_vectors(state),

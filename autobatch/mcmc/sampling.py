@@ -91,7 +91,8 @@ def sample(
     count = len(tf.nest.flatten(problem.start)[0])
     density, state = scattered_start(problem, chain_keys(key_start, [count]))
     layout = density.layout
-    sampler = VARIANTS[variant](density.on_vectors, max_tree_depth, float(max_energy_difference), leapfrogs_per_leaf)
+    on_vectors = density.on_all if density.sees_position(state.q) else density.on_any
+    sampler = VARIANTS[variant](on_vectors, max_tree_depth, float(max_energy_difference), leapfrogs_per_leaf)
     schedule = windows(num_warmup)
     longest = max(10, -(-num_results // LOOKS)) if progress else max([num_results, *(w.length for w in schedule)])
     with tqdm(total=num_warmup + num_results, unit="draw", disable=not progress) as bar:

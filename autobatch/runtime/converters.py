@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import tensorflow as tf
 from tensorflow.python.ops.parallel_for import pfor
@@ -35,20 +36,21 @@ def _product(call: pfor._PforInput) -> pfor.WrappedTensor | None:
     (a, a_batched, _), (b, b_batched, _) = call.input(0), call.input(1)
     if not b_batched or None in (*a.shape, *b.shape):
         return None
-    a_turned, b_turned = call.get_attr("transpose_a"), call.get_attr("transpose_b")
-    (m, k), n = _turned(a.shape[-2:], a_turned), _turned(b.shape[-2:], b_turned)[1]
+    a_turned, b_turned = bool(call.get_attr("transpose_a")), bool(call.get_attr("transpose_b"))
+    (m, k), n, size = _turned(a.shape, a_turned), _turned(b.shape, b_turned)[1], b.shape[0]
     if not a_batched and n == 1:
-        vectors = tf.reshape(b, [-1, k])
+        vectors = tf.reshape(b, [size, k])
         product = tf.matmul(vectors, a, transpose_b=not a_turned)
     elif a_batched and m == n == 1:
-        product = tf.matmul(tf.reshape(a, [-1, k]) * tf.reshape(b, [-1, k]), tf.ones([k, 1], a.dtype))
+        product = tf.matmul(tf.reshape(a, [size, k]) * tf.reshape(b, [size, k]), tf.ones([k, 1], a.dtype))
     elif a_batched and k == 1:
-        product = tf.reshape(a, [-1, m, 1]) * tf.reshape(b, [-1, 1, n])
+        product = tf.reshape(a, [size, m, 1]) * tf.reshape(b, [size, 1, n])
     else:
         return None
-    return pfor.wrap(tf.reshape(product, [-1, m, n]), True)
+    return pfor.wrap(tf.reshape(product, [size, m, n]), True)
 
 
-def _turned(shape: tf.TensorShape, turned: bool) -> tuple[int, int]:
-    rows, columns = shape
+def _turned(shape: Any, turned: bool) -> tuple[int, int]:
+    """The last two axes, in the order in which the product takes them."""
+    *_, rows, columns = shape
     return (columns, rows) if turned else (rows, columns)

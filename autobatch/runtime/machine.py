@@ -17,6 +17,7 @@ A program without calls and checks has only ``pc`` and registers.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -88,6 +89,13 @@ class Machine:
     @cached_property
     def has_calls(self) -> bool:
         return any(isinstance(b.terminator, ir.PushJump) for b in self.program.blocks)
+
+    @property
+    def lane_bytes(self) -> int:
+        """How much of the state is one lane's."""
+        variables = [*self.registers, *(v for v in self.program.stacks for _ in range(self.depth + 1))]
+        leaves = (leaf for v in variables for leaf in dynamic(self.typed.types[v]))
+        return sum(math.prod(leaf.shape) * leaf.dtype.size for leaf in leaves)
 
     def initial(self, arguments: Sequence[Stored]) -> State:
         """The state before the first block; ``arguments`` are the stored leaves of each input."""

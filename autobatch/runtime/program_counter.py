@@ -8,15 +8,18 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from autobatch import errors, ir, regions
+from autobatch import errors, ir
 from autobatch.options import Options
 from autobatch.passes.stack_lowering import TypedStackProgram
 from autobatch.runtime import failures
 from autobatch.runtime.dispatch import STRATEGIES
 from autobatch.runtime.machine import Machine
 from autobatch.runtime.schedule import SCHEDULES
-from autobatch.runtime.shards import in_shards, shard_count
+from autobatch.runtime.shards import good_number, in_shards
 from autobatch.runtime.vectorize import Stored
+
+PolymorphicFunction = tf.types.experimental.PolymorphicFunction
+ConcreteFunction = tf.types.experimental.ConcreteFunction
 
 FIRST_DEPTH = 16
 DEEPEST = 100_000  # where stacks stop growing if the user sets no limit: a recursion that never ends must
@@ -39,23 +42,16 @@ class ProgramCounter:
         self.typed, self.size, self.options = typed, size, options
         self.limit = DEEPEST if options.max_depth is None else options.max_depth
         self.depth = min(FIRST_DEPTH, self.limit)
-        self.functions: dict[tuple[int, int], tf.types.experimental.PolymorphicFunction] = {}
-        self.concrete: dict[int, tf.types.experimental.ConcreteFunction] = {}
+        self.functions: dict[tuple[int, int], PolymorphicFunction] = {}
+        self.concrete: dict[int, ConcreteFunction] = {}
 
-    @cached_property
-    def shards(self) -> int:
-        """Into how many parts the batch is cut: one where a primitive may know the members by their position."""
-        wanted = self.options.shards
-        batched = any(r.kind == "batch" for block in self.typed.program.blocks for r in regions.regions(block.ops) if isinstance(r, regions.Region))
-        if wanted == "auto" and (batched or not self.options.jit_compile):
-            return 1
-        return shard_count(self.size, wanted)
+    def machine(self, depth: int, size: int) -> Machine:
+        return Machine(self.typed, size, depth, safe=not self.options.jit_compile, max_steps=self.options.max_steps)
 
-    def function(self, depth: int, size: int) -> tf.types.experimental.PolymorphicFunction:
+    def function(self, depth: int, size: int) -> PolymorphicFunction:
         """The machine for ``size`` members, with stacks of ``depth`` frames: (arguments, shared) -> Outcome."""
         if (depth, size) not in self.functions:
-            jit_compile = self.options.jit_compile
-            machine = Machine(self.typed, size, depth, safe=not jit_compile, max_steps=self.options.max_steps)
+            machine, jit_compile = self.machine(depth, size), self.options.jit_compile
             strategy, choose = STRATEGIES[self.options.dispatch], SCHEDULES[self.options.schedule](machine)
 
             def run(arguments: list[Stored], shared: list[tf.Tensor]) -> Outcome:
@@ -68,12 +64,27 @@ class ProgramCounter:
             self.functions[depth, size] = tf.function(run, autograph=False, jit_compile=jit_compile)
         return self.functions[depth, size]
 
-    def sharded(self, depth: int) -> tf.types.experimental.PolymorphicFunction:
-        """The machine for the whole batch, in as many parts as it is worth."""
-        if self.shards == 1:
-            return self.function(depth, self.size)
-        part = self.function(depth, -(-self.size // self.shards))
-        return tf.function(in_shards(part, self.size, self.shards), autograph=False)
+    def shards(self, depth: int) -> int:
+        """Into how many parts the batch is to be cut."""
+        if self.options.shards != "auto":
+            return min(self.options.shards, max(self.size, 1))
+        if not self.options.jit_compile or self.options.max_steps is not None or self._knows_positions:
+            return 1
+        return good_number(self.size, self.machine(depth, self.size).lane_bytes)
+
+    @property
+    def _knows_positions(self) -> bool:
+        """Whether a primitive takes only batches of one size."""
+        ops = (op for block in self.typed.program.blocks for op in block.ops)
+        return any(isinstance(op, ir.Update | ir.Push) and op.function.size is not None for op in ops)
+
+    def traced(self, depth: int, arguments: list[Stored], shared: list[tf.Tensor]) -> ConcreteFunction:
+        """The machine for the whole batch, in parts if that is worth while."""
+        count = self.shards(depth)
+        function = self.function(depth, -(-self.size // count) if count > 1 else self.size)
+        if count > 1:
+            function = tf.function(in_shards(function, self.size, count), autograph=False)
+        return function.get_concrete_function(arguments, shared)
 
     @cached_property
     def has_calls(self) -> bool:
@@ -91,8 +102,7 @@ class ProgramCounter:
             return self._in_graph(arguments, shared)
         while True:
             if self.depth not in self.concrete:
-                function = self.sharded(self.depth)
-                self.concrete[self.depth] = function.get_concrete_function(list(arguments), list(shared))
+                self.concrete[self.depth] = self.traced(self.depth, list(arguments), list(shared))
             outcome: Outcome = self.concrete[self.depth](list(arguments), list(shared))
             if not self.has_calls or not outcome.overflow.numpy().any():
                 self._raise_for(outcome, shared)

@@ -6,21 +6,22 @@ same program, compiled once for a part of the batch, runs for all parts at once.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
 
-SMALLEST = 64  # members from which on a part is worth its thread
+SMALLEST = 32  # members from which on a part is worth its thread
+CACHED = 8 * 2**20  # bytes of the machine's state from which on smaller parts are faster, one after the other
 
 
-def shard_count(size: int, wanted: int | str) -> int:
-    """How many parts a batch of ``size`` is cut into: as many as ``wanted``, or one for each core."""
-    if wanted == "auto":
-        threads = tf.config.threading.get_inter_op_parallelism_threads() or len(os.sched_getaffinity(0))
-        return max(1, min(threads, size // SMALLEST))
-    return max(1, min(int(wanted), size))
+def good_number(size: int, lane_bytes: int) -> int:
+    """Into how many parts to cut a batch of ``size``: one for each core, or more if they would not fit its cache."""
+    cores = tf.config.threading.get_inter_op_parallelism_threads() or len(os.sched_getaffinity(0))
+    rounds = math.ceil(size * lane_bytes / (CACHED * cores))
+    return max(1, min(cores * rounds, size // SMALLEST))
 
 
 def in_shards(run: Callable[..., Any], size: int, count: int) -> Callable[..., Any]:

@@ -11,6 +11,8 @@ import autobatch as ab
 from autobatch.errors import LogDensityError, SettingError, StartError
 from autobatch.mcmc import SamplingWarning
 from autobatch.mcmc.adaptation import pooled_deviations, windows
+from autobatch.mcmc.density import log_density
+from autobatch.mcmc.layout import Layout
 from autobatch.mcmc.result import split_r_hat
 
 tfd = tfp.distributions
@@ -324,3 +326,40 @@ def test_pooled_deviations_and_r_hat():
     np.testing.assert_allclose(split_r_hat(draws), 1.0, atol=0.01)
     apart = draws + 5.0 * np.arange(6)[:, None, None]
     assert (split_r_hat(apart) > 1.5).all()
+
+
+def tempered(q):
+    """Chains at inverse temperatures by their position; at the origin they are alike."""
+    return -0.5 * tf.linspace(0.5, 2.0, q.shape[0]) * tf.reduce_sum(q**2, -1)
+
+
+def with_data(q):
+    """A chain, a row of data: wrong for any number of chains but eight."""
+    return -0.5 * tf.reduce_sum((q - DATA) ** 2, -1)
+
+
+DATA = tf.reshape(tf.range(16.0), [8, 2])
+
+
+def test_a_log_density_that_sees_positions():
+    q = tf.zeros([8, 2])
+    layout = Layout.of(q, 1)
+    assert log_density(tempered, layout).sees_position(q)
+    assert log_density(with_data, layout).sees_position(q)
+    assert not log_density(lambda q: -0.5 * tf.reduce_sum(q**2, -1), layout).sees_position(q)
+    assert log_density(lambda q: tf.math.log(-tf.reduce_sum(q**2, -1)), layout).sees_position(q), "nothing to be seen"
+
+
+@pytest.mark.filterwarnings("ignore::autobatch.mcmc.SamplingWarning")
+def test_a_log_density_that_sees_positions_gets_all_chains():
+    result = ab.mcmc.sample(tempered, tf.zeros([64, 2]), 200, 100, seed=0)
+    spread = np.std(np.asarray(result.samples), axis=(1, 2))
+    assert spread[0] > 1.2 > 0.9 > spread[-1]  # 1.41 and 0.71
+
+
+@pytest.mark.filterwarnings("ignore::autobatch.mcmc.SamplingWarning")
+def test_parts_do_not_change_the_draws():
+    """A batch of 64 runs in as many parts as there are cores, one of 5 as a whole."""
+    start = tf.constant(np.random.default_rng(0).normal(size=[64, 3]), tf.float32)
+    many, few = (ab.mcmc.sample(gaussian, start[:n], 5, 0, step_size=0.1, seed=0).samples[:5] for n in (64, 5))
+    np.testing.assert_allclose(many, few, atol=1e-4)

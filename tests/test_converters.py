@@ -1,0 +1,52 @@
+"""Matrix products of a batch, against a loop over its members."""
+
+import itertools
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from autobatch.runtime.converters import our_products
+
+Z = 7
+CASES = [
+    (m, k, n, batched, turned)
+    for (m, k, n), batched, turned in itertools.product(
+        [(3, 4, 1), (1, 4, 1), (3, 1, 2), (3, 4, 2), (1, 1, 1), (1, 4, 2), (3, 0, 1)],
+        [(False, True), (True, False), (True, True)],
+        itertools.product([False, True], repeat=2),
+    )
+]
+
+
+@pytest.mark.parametrize(("m", "k", "n", "batched", "turned"), CASES)
+def test_products_and_their_gradients(m, k, n, batched, turned):
+    rng = np.random.default_rng(0)
+    shapes = [(k, m) if turned[0] else (m, k), (n, k) if turned[1] else (k, n)]
+    a, b = (
+        tf.constant(rng.normal(size=(Z, *shape) if each else shape), tf.float32)
+        for shape, each in zip(shapes, batched, strict=True)
+    )
+
+    def member(i):
+        x, y = (tf.gather(value, i) if each else value for value, each in zip((a, b), batched, strict=True))
+        with tf.GradientTape() as tape:
+            tape.watch([x, y])
+            product = tf.matmul(x, y, transpose_a=turned[0], transpose_b=turned[1])
+            total = tf.reduce_sum(product**2)
+        return product, tape.gradient(total, [x, y])
+
+    with our_products():
+        found = tf.vectorized_map(member, tf.range(Z), fallback_to_while_loop=False)
+    expected = tf.nest.map_structure(lambda *leaves: np.stack(leaves), *(member(i) for i in range(Z)))
+    for f, e in zip(tf.nest.flatten(found), tf.nest.flatten(expected), strict=True):
+        np.testing.assert_allclose(f, e, rtol=1e-5, atol=1e-5)
+
+
+def test_tensorflow_keeps_its_own():
+    from tensorflow.python.ops.parallel_for import pfor
+
+    theirs = pfor._pfor_converter_registry["MatMul"]
+    with our_products():
+        assert pfor._pfor_converter_registry["MatMul"] is not theirs
+    assert pfor._pfor_converter_registry["MatMul"] is theirs

@@ -1,0 +1,94 @@
+"""The order in which blocks run, and the parts in which the batch does, change nothing but the time."""
+
+import itertools
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import autobatch as ab
+from autobatch.runtime.shards import CACHED, SMALLEST, good_number, in_shards
+from tests.backends import assert_same
+from tests.programs import PROGRAMS
+
+CHOICES = list(itertools.product(("guarded", "switch_case"), ("earliest", "most_populated", "weighed"), (1, 3)))
+
+
+@pytest.mark.parametrize("name", ["fibonacci", "quicksort", "collatz"])
+@pytest.mark.parametrize(("dispatch", "schedule", "shards"), CHOICES)
+def test_every_choice_gives_the_same(name, dispatch, schedule, shards):
+    function, args = PROGRAMS[name]
+    chosen = function.options(dispatch=dispatch, schedule=schedule, shards=shards)
+    assert_same(chosen(*args), function.options(backend="unbatched")(*args))
+
+
+def test_a_batch_of_any_size_in_any_number_of_parts():
+    for size, count in itertools.product(range(1, 20), repeat=2):
+        if count <= size:
+            leaves = {"x": tf.range(size)}
+            whole = in_shards(lambda leaves, shared: leaves["x"] * shared[0], size, count)
+            np.testing.assert_array_equal(whole(leaves, [2]), 2 * np.arange(size))
+
+
+def test_how_many_parts(monkeypatch):
+    monkeypatch.setattr(tf.config.threading, "get_inter_op_parallelism_threads", lambda: 2)
+    assert good_number(SMALLEST, 8) == 1
+    assert good_number(2 * SMALLEST, 8) == 2
+    assert good_number(10**6, 8) == 2
+    assert good_number(1024, CACHED // 256) == 4  # 2 MiB for each core's part, were there two
+
+
+@ab.autobatch
+def reciprocals(n):
+    total = 0.0
+    for i in range(1, n):
+        assert i < 50, "too many"
+        total += 1.0 / float(i)
+    return total
+
+
+def test_a_failed_member_of_a_later_part_is_named():
+    n = np.full(100, 5, np.int32)
+    n[77] = 60
+    with pytest.raises(ab.errors.MemberAssertionError) as caught:
+        reciprocals.options(shards=4)(n)
+    assert caught.value.members == (77,)
+    assert np.isfinite(np.delete(np.asarray(caught.value.results), 77)).all()
+
+
+def test_stacks_grow_in_parts():
+    function, _ = PROGRAMS["factorial"]
+    n = tf.constant([1] * 9 + [40], tf.int64)
+    assert_same(function.options(shards=2)(n), function.options(shards=1)(n))
+    with pytest.raises(ab.errors.StackOverflowError) as caught:
+        function.options(shards=2, max_depth=20)(n)
+    assert caught.value.members == (9,)
+
+
+def test_a_primitive_that_takes_the_whole_batch_only():
+    rows = tf.range(200.0)
+
+    @ab.primitive(batched=True, size=200)
+    def shifted(x):
+        return x + rows
+
+    @ab.autobatch
+    def program(x):
+        while x < 100.0:
+            x = shifted(x) + 1.0
+        return x
+
+    x = tf.zeros([200])
+    expected = rows + 1.0
+    while (expected < 100.0).numpy().any():
+        expected = tf.where(expected < 100.0, expected + rows + 1.0, expected)
+    np.testing.assert_array_equal(program(x), expected)
+    with pytest.raises(ab.errors.BatchShapeError, match="takes a batch of 200"):
+        program.options(shards=2)(x)
+
+
+def test_limits_of_options():
+    with pytest.raises(ValueError, match="shards"):
+        ab.autobatch(shards=0)
+    with pytest.raises(ValueError, match="schedule"):
+        ab.autobatch(schedule="latest")
