@@ -12,7 +12,7 @@ from autobatch import ir
 from autobatch.passes.costs import block_costs
 from autobatch.passes.stack_lowering import TypedStackProgram
 
-COSTLY = 1000  # from where on waiting for more lanes pays
+COSTLY = 2000  # from where on waiting for more lanes pays
 
 
 def costly_last(typed: TypedStackProgram) -> TypedStackProgram:
