@@ -62,8 +62,8 @@ def autobatch(
       dispatch: how the machine runs the chosen block: "guarded" (each block in a while loop, in place),
         "switch_case" (the paper's figure 5), or "auto" (now always guarded).
       schedule: which block runs next, of those at which members wait: "earliest" in program order (the paper's choice),
-        "most_populated", "weighed" (that which serves most members for its cost), or "auto" (weighed, but for a batch
-        of one).  Results do not depend on it.
+        "most_populated", "weighed" (that which serves most members for its cost), or "auto" (weighed, if the blocks
+        do enough to be worth it).  Results do not depend on it.
       shards: into how many parts, run by threads beside each other, the batch is cut; "auto" takes one for each core
         if they are large enough, and if no primitive takes the whole batch.
       max_depth: how deep calls may nest; None lets the stacks grow, and the program start again, up to 100,000.

@@ -1,12 +1,14 @@
 """The order in which blocks run, and the parts in which the batch does, change nothing but the time."""
 
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
 import autobatch as ab
+from autobatch.passes.costs import FIXED
 from autobatch.runtime.shards import CACHED, SMALLEST, good_number, in_shards
 from tests.backends import assert_same
 from tests.programs import PROGRAMS
@@ -31,11 +33,18 @@ def test_a_batch_of_any_size_in_any_number_of_parts():
 
 
 def test_how_many_parts(monkeypatch):
+    def parts(size, lane_bytes, cost):
+        machine = SimpleNamespace(size=size, lane_bytes=lane_bytes, typed=SimpleNamespace(costs=(0.0, 2.0 * cost)))
+        return good_number(machine)
+
     monkeypatch.setattr(tf.config.threading, "get_inter_op_parallelism_threads", lambda: 2)
-    assert good_number(SMALLEST, 8) == 1
-    assert good_number(2 * SMALLEST, 8) == 2
-    assert good_number(10**6, 8) == 2
-    assert good_number(1024, CACHED // 256) == 4  # 2 MiB for each core's part, were there two
+    assert parts(2 * SMALLEST - 1, 8, FIXED) == 1
+    assert parts(2 * SMALLEST, 8, FIXED) == 2
+    assert parts(1000, 8, FIXED / 1000) == 1, "cheap blocks"
+    assert parts(2000, 8, FIXED / 1000) == 2
+    assert parts(10**6, 8, FIXED) == 2
+    assert parts(1024, CACHED // 256, FIXED) == 4, "twice what the caches hold"
+    assert parts(0, 8, 0.0) == 1
 
 
 @ab.autobatch

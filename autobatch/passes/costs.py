@@ -16,6 +16,7 @@ from autobatch.inference import symbolic
 from autobatch.passes.stack_lowering import TypedStackProgram
 from autobatch.types import dynamic
 
+FIXED = 30_000  # running a block, however many lanes wait there
 PRODUCT = 1 / 8  # a floating-point operation of a matrix product
 STACKED = 3  # a number that goes to a stack, or comes from it
 MOVED = 1  # a number that goes to a register

@@ -70,7 +70,7 @@ class ProgramCounter:
             return min(self.options.shards, max(self.size, 1))
         if not self.options.jit_compile or self.options.max_steps is not None or self._knows_positions:
             return 1
-        return good_number(self.size, self.machine(depth, self.size).lane_bytes)
+        return good_number(self.machine(depth, self.size))
 
     @property
     def _knows_positions(self) -> bool:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from statistics import mean
 
 import numpy as np
 import tensorflow as tf
 
+from autobatch.passes.costs import FIXED
 from autobatch.runtime.machine import Machine
 
 Choice = Callable[[tf.Tensor], tf.Tensor]  # from the program counters [Z] to a block; ``machine.halt`` if none waits
-
-FIXED = 30_000  # what running a block costs whatever the number of lanes, in units of ``passes/costs.py``
 
 
 def earliest(machine: Machine) -> Choice:
@@ -43,11 +43,10 @@ def _heaviest(machine: Machine, weights: np.ndarray) -> Choice:
     return choose
 
 
-SCHEDULES = {"earliest": earliest, "most_populated": most_populated, "weighed": weighed}
-
-
 def auto(machine: Machine) -> Choice:
-    return earliest(machine) if machine.size == 1 else weighed(machine)
+    """Weighed, unless the blocks do so little that even to count the lanes at each takes longer."""
+    worth = machine.size * mean(machine.typed.costs) > FIXED / 3
+    return weighed(machine) if worth else earliest(machine)
 
 
-SCHEDULES["auto"] = auto
+SCHEDULES = {"auto": auto, "earliest": earliest, "most_populated": most_populated, "weighed": weighed}

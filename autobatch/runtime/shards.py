@@ -9,19 +9,27 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Sequence
+from statistics import mean
 from typing import Any
 
 import tensorflow as tf
 
-SMALLEST = 32  # members from which on a part is worth its thread
+from autobatch.passes.costs import FIXED
+from autobatch.runtime.machine import Machine
+
+SMALLEST = 32  # members from which on a part is worth its thread, if its blocks do enough
 CACHED = 8 * 2**20  # bytes of the machine's state from which on smaller parts are faster, one after the other
 
 
-def good_number(size: int, lane_bytes: int) -> int:
-    """Into how many parts to cut a batch of ``size``: one for each core, or more if they would not fit its cache."""
+def good_number(machine: Machine) -> int:
+    """Into how many parts to cut the machine's batch: one for each core, or more if they would not fit its cache.
+
+    A part must be large enough that its blocks take longer than it takes to reach them.
+    """
     cores = tf.config.threading.get_inter_op_parallelism_threads() or len(os.sched_getaffinity(0))
-    rounds = math.ceil(size * lane_bytes / (CACHED * cores))
-    return max(1, min(cores * rounds, size // SMALLEST))
+    rounds = math.ceil(machine.size * machine.lane_bytes / (CACHED * cores))
+    smallest = max(SMALLEST, FIXED / max(mean(machine.typed.costs), 1))
+    return max(1, min(cores * rounds, int(machine.size / smallest)))
 
 
 def in_shards(run: Callable[..., Any], size: int, count: int) -> Callable[..., Any]:
