@@ -14,7 +14,7 @@ def run(rounds: int) -> dict[str, dict[str, float]]:
     lowered.compile()
     taken, program = lowered._taken, lowered._program
     executable = program.executable(taken.size, fibonacci._options)
-    function = executable.concrete[executable.depth]  # type: ignore[union-attr]
+    function = executable.wholes[executable.depth]  # type: ignore[union-attr]
     arguments = program.arguments(taken)
 
     def decorate():

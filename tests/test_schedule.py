@@ -25,11 +25,11 @@ def test_every_choice_gives_the_same(name, dispatch, schedule, shards):
 
 
 def test_a_batch_of_any_size_in_any_number_of_parts():
-    for size, count in itertools.product(range(1, 20), repeat=2):
+    for size, count in itertools.product(range(1, 12), repeat=2):
         if count <= size:
             leaves = {"x": tf.range(size)}
             whole = in_shards(lambda leaves, shared: leaves["x"] * shared[0], size, count)
-            np.testing.assert_array_equal(whole(leaves, [2]), 2 * np.arange(size))
+            np.testing.assert_array_equal(whole(leaves, [tf.constant(2)]), 2 * np.arange(size))
 
 
 def test_how_many_parts(monkeypatch):

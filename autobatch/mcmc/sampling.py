@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -25,6 +26,7 @@ from autobatch.mcmc.settings import (
 )
 
 LOOKS = 20  # how often the progress bar moves while sampling
+PIECE = 64 * 2**20  # bytes of draws that one call makes; more are put together outside of TensorFlow's memory
 
 
 def sample(
@@ -48,7 +50,7 @@ def sample(
     """Draws from a distribution with the No-U-Turn Sampler, all chains in one autobatched program.
 
     A chain's whole run is one function with a loop over draws, so no chain waits for another's trajectory: the fifth
-    of one runs beside the eighth of another.  The draws of a chain depend on the seed and, through warm-up, which is
+    of one runs beside the eighth of another (but where 64 MiB of draws are full).  The draws of a chain depend on the seed and, through warm-up, which is
     pooled, on the other chains; with ``num_warmup=0`` on the seed alone.
 
         result = ab.mcmc.sample(lambda x: -0.5 * tf.reduce_sum(x**2, -1), tf.zeros([8, 3]), seed=0)
@@ -95,6 +97,7 @@ def sample(
     sampler = VARIANTS[variant](on_vectors, max_tree_depth, float(max_energy_difference), leapfrogs_per_leaf)
     schedule = windows(num_warmup)
     longest = max(10, -(-num_results // LOOKS)) if progress else max([num_results, *(w.length for w in schedule)])
+    longest = min(longest, max(10, PIECE // (count * sum(layout.sizes) * layout.dtype.size)))
     with tqdm(total=num_warmup + num_results, unit="draw", disable=not progress) as bar:
         chain = _Chains(sampler, longest, target_acceptance, chain_keys(key_chains, [count]), bar)
         scale, log_step = np.ones(sum(layout.sizes)), float(np.log(step_size))
@@ -134,10 +137,11 @@ class _Chains:
         dtype = state.q.dtype
         averaging = averaging_from(tf.fill([len(self.keys)], tf.constant(log_step, dtype)))
         scales = tf.tile(tf.constant(scale[np.newaxis], dtype), [len(self.keys), 1])
-        traces, statistics, left = [], [], length
-        while left:
-            now = min(left, self.longest)
-            state, averaging, trace, numbers = self.function(
+        trace = _aligned((len(self.keys), length, len(scale)), dtype)
+        statistics = _aligned((len(self.keys), length, len(STATISTICS)), dtype)
+        for start in range(0, length, self.longest):
+            now = min(length - start, self.longest)
+            state, averaging, positions, numbers = self.function(
                 self.sampler,
                 self.longest,
                 state,
@@ -149,17 +153,24 @@ class _Chains:
                 now,
                 self.keys,
             )
-            # A slice of all is a copy of all.
-            traces.append(trace if now == self.longest else trace[:, :now])
-            statistics.append(numbers[:, :now])
-            self.taken, left = self.taken + now, left - now
+            trace[:, start : start + now] = np.asarray(positions)[:, :now]
+            statistics[:, start : start + now] = np.asarray(numbers)[:, :now]
+            self.taken += now
             self.bar.update(now)
             self.bar.set_postfix_str(f"step size {float(np.exp(np.median(averaging.log_step))):.3g}")
-        return state, averaging, _joined(traces), _joined(statistics)
+        return state, averaging, _tensor(trace), _tensor(statistics)
 
 
-def _joined(pieces: list[tf.Tensor]) -> tf.Tensor:
-    return pieces[0] if len(pieces) == 1 else tf.concat(pieces, axis=1)
+def _aligned(shape: tuple[int, ...], dtype: tf.DType, to: int = 64) -> np.ndarray:
+    """An empty array that TensorFlow can take over without a copy."""
+    size = math.prod(shape) * dtype.size
+    raw = np.empty(size + to, np.uint8)
+    start = -raw.ctypes.data % to
+    return raw[start : start + size].view(dtype.as_numpy_dtype).reshape(shape)
+
+
+def _tensor(array: np.ndarray) -> tf.Tensor:
+    return tf.experimental.dlpack.from_dlpack(array.__dlpack__())
 
 
 def _named(statistics: tf.Tensor) -> dict[str, tf.Tensor]:

@@ -92,9 +92,12 @@ class Machine:
 
     @property
     def lane_bytes(self) -> int:
-        """How much of the state is one lane's."""
-        variables = [*self.registers, *(v for v in self.program.stacks for _ in range(self.depth + 1))]
-        leaves = (leaf for v in variables for leaf in dynamic(self.typed.types[v]))
+        """How much of the state is one lane's, but for what it touches by single items."""
+        ops = (op for block in self.program.blocks for op in block.ops if isinstance(op, ir.Update))
+        by_item = {op.outputs[0] for op in ops if op.function.kind == "write"}
+        registers = [v for v in self.registers if v not in by_item]
+        stacks = [v for v in self.program.stacks for _ in range(self.depth + 1)]
+        leaves = (leaf for v in registers + stacks for leaf in dynamic(self.typed.types[v]))
         return sum(math.prod(leaf.shape) * leaf.dtype.size for leaf in leaves)
 
     def initial(self, arguments: Sequence[Stored]) -> State:

@@ -43,7 +43,7 @@ class ProgramCounter:
         self.limit = DEEPEST if options.max_depth is None else options.max_depth
         self.depth = min(FIRST_DEPTH, self.limit)
         self.functions: dict[tuple[int, int], PolymorphicFunction] = {}
-        self.concrete: dict[int, ConcreteFunction] = {}
+        self.wholes: dict[int, ConcreteFunction] = {}
 
     def machine(self, depth: int, size: int) -> Machine:
         return Machine(self.typed, size, depth, safe=not self.options.jit_compile, max_steps=self.options.max_steps)
@@ -78,7 +78,7 @@ class ProgramCounter:
         ops = (op for block in self.typed.program.blocks for op in block.ops)
         return any(isinstance(op, ir.Update | ir.Push) and op.function.size is not None for op in ops)
 
-    def traced(self, depth: int, arguments: list[Stored], shared: list[tf.Tensor]) -> ConcreteFunction:
+    def whole(self, depth: int, arguments: list[Stored], shared: list[tf.Tensor]) -> ConcreteFunction:
         """The machine for the whole batch, in parts if that is worth while."""
         count = self.shards(depth)
         function = self.function(depth, -(-self.size // count) if count > 1 else self.size)
@@ -101,9 +101,9 @@ class ProgramCounter:
         if not tf.executing_eagerly():
             return self._in_graph(arguments, shared)
         while True:
-            if self.depth not in self.concrete:
-                self.concrete[self.depth] = self.traced(self.depth, list(arguments), list(shared))
-            outcome: Outcome = self.concrete[self.depth](list(arguments), list(shared))
+            if self.depth not in self.wholes:
+                self.wholes[self.depth] = self.whole(self.depth, list(arguments), list(shared))
+            outcome: Outcome = self.wholes[self.depth](list(arguments), list(shared))
             if not self.has_calls or not outcome.overflow.numpy().any():
                 self._raise_for(outcome, shared)
                 return outcome.results

@@ -40,15 +40,13 @@ def in_shards(run: Callable[..., Any], size: int, count: int) -> Callable[..., A
     """
     part = -(-size // count)
     starts = [min(k * part, size - part) for k in range(count)]  # the last may begin within the one before
+    again = [max(0, k * part - start) for k, start in enumerate(starts)]
 
     def whole(leaves: Any, shared: Sequence[tf.Tensor]) -> Any:
-        results = [
-            run(tf.nest.map_structure(lambda leaf, start=start: leaf[start : start + part], leaves), shared)
-            for start in starts
-        ]
-        kept = [max(0, k * part - start) for k, start in enumerate(starts)]
+        slices = (tf.nest.map_structure(lambda leaf, k=k: leaf[k : k + part], leaves) for k in starts)
+        results = [run(each, shared) for each in slices]
         return tf.nest.map_structure(
-            lambda *pieces: tf.concat([piece[skip:] for piece, skip in zip(pieces, kept, strict=True)], axis=0),
+            lambda *pieces: tf.concat([piece[skip:] for piece, skip in zip(pieces, again, strict=True)], axis=0),
             *results,
         )
 
