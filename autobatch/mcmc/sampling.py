@@ -26,7 +26,7 @@ from autobatch.mcmc.settings import (
 )
 
 LOOKS = 20  # how often the progress bar moves while sampling
-PIECE = 64 * 2**20  # bytes of draws that one call makes; more are put together outside of TensorFlow's memory
+PIECE = 32 * 2**20  # bytes of draws that one call makes; more are put together outside of TensorFlow's memory
 
 
 def sample(
@@ -50,7 +50,7 @@ def sample(
     """Draws from a distribution with the No-U-Turn Sampler, all chains in one autobatched program.
 
     A chain's whole run is one function with a loop over draws, so no chain waits for another's trajectory: the fifth
-    of one runs beside the eighth of another (but where 64 MiB of draws are full).  The draws of a chain depend on the seed and, through warm-up, which is
+    of one runs beside the eighth of another (but where 32 MiB of draws are full).  The draws of a chain depend on the seed and, through warm-up, which is
     pooled, on the other chains; with ``num_warmup=0`` on the seed alone.
 
         result = ab.mcmc.sample(lambda x: -0.5 * tf.reduce_sum(x**2, -1), tf.zeros([8, 3]), seed=0)
