@@ -50,8 +50,9 @@ def sample(
     """Draws from a distribution with the No-U-Turn Sampler, all chains in one autobatched program.
 
     A chain's whole run is one function with a loop over draws, so no chain waits for another's trajectory: the fifth
-    of one runs beside the eighth of another (but where 32 MiB of draws are full).  The draws of a chain depend on the seed and, through warm-up, which is
-    pooled, on the other chains; with ``num_warmup=0`` on the seed alone.
+    of one runs beside the eighth of another (a long run is cut where 32 MiB of draws are full).  The draws of a chain
+    depend on the seed and, through warm-up, which is pooled, on the other chains; with ``num_warmup=0`` on the seed
+    alone.
 
         result = ab.mcmc.sample(lambda x: -0.5 * tf.reduce_sum(x**2, -1), tf.zeros([8, 3]), seed=0)
         result = ab.mcmc.sample(model, observed={"y": y}, chains=8, seed=0)
