@@ -64,11 +64,13 @@ def autobatch(
       schedule: which block runs next, of those at which members wait: "earliest" in program order (the paper's choice),
         "most_populated", "weighed" (that which serves most members for its cost), or "auto" (weighed, if the blocks
         do enough to be worth it).  Results do not depend on it.
-      shards: into how many parts, run by threads beside each other, the batch is cut; "auto" takes one for each core
-        if they are large enough, and if no primitive takes the whole batch.
+      shards: into how many parts, run by threads beside each other, the batch is cut; inside a ``tf.function`` always
+        one.  "auto" takes one for each core, or more of a large state, if they are large enough; one without XLA,
+        with ``max_steps``, or if a primitive has a ``size``.
       max_depth: how deep calls may nest; None lets the stacks grow, and the program start again, up to 100,000.
         Inside a ``tf.function`` stacks cannot grow, and a recursive function needs it.
-      max_steps: how many blocks may run in all; None for no limit.  Says which members are in a loop without end.
+      max_steps: how many blocks may run in all (of each part, if there are several); None for no limit.  Says which
+        members are in a loop without end.
 
     Returns: an ``Autobatched``.
 
@@ -221,7 +223,7 @@ class BatchedPrimitive:
 
 
 def primitive(fn: Callable | None = None, *, batched: bool = True, size: int | None = None) -> Any:
-    """Marks a function that autobatched code calls with the whole batch at once.
+    """Marks a function that autobatched code calls with the whole batch, or a part of it, at once.
 
     Use it for code that is batched already (a TFP ``log_prob``) or that TensorFlow cannot vectorize.  Its
     arguments come with a leading batch axis and so must its results; every member must depend on its own row only.
@@ -230,7 +232,8 @@ def primitive(fn: Callable | None = None, *, batched: bool = True, size: int | N
     Args:
       fn: the function; without it, returns a decorator.
       batched: must be True; it stands in the code for its reader.
-      size: the only batch size that it takes, if it knows the members by their position; None for any.
+      size: the only batch size that it takes, if it knows the members by their position; None for any.  With it the
+        batch is not run in parts.
     """
     if not batched:
         raise ValueError("an undecorated function already runs as straight-line code; primitive is for batched=True")

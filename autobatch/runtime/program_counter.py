@@ -81,7 +81,7 @@ class ProgramCounter:
     def whole(self, depth: int, arguments: list[Stored], shared: list[tf.Tensor]) -> ConcreteFunction:
         """The machine for the whole batch, in parts if that is worth while."""
         count = self.shards(depth)
-        function = self.function(depth, -(-self.size // count) if count > 1 else self.size)
+        function = self.function(depth, -(-self.size // count))
         if count > 1:
             function = tf.function(in_shards(function, self.size, count), autograph=False)
         return function.get_concrete_function(arguments, shared)

@@ -14,6 +14,7 @@ from autobatch.mcmc.adaptation import pooled_deviations, windows
 from autobatch.mcmc.density import log_density
 from autobatch.mcmc.layout import Layout
 from autobatch.mcmc.result import split_r_hat
+from autobatch.runtime import program_counter
 
 tfd = tfp.distributions
 SCALES = np.array([1.0, 10.0, 0.1], np.float32)
@@ -350,16 +351,23 @@ def test_a_log_density_that_sees_positions():
     assert log_density(lambda q: tf.math.log(-tf.reduce_sum(q**2, -1)), layout).sees_position(q), "nothing to be seen"
 
 
+@pytest.fixture
+def parts_of_sixteen(monkeypatch):
+    """Small states would else run as a whole."""
+    monkeypatch.setattr(program_counter, "good_number", lambda machine: max(1, machine.size // 16))
+
+
 @pytest.mark.filterwarnings("ignore::autobatch.mcmc.SamplingWarning")
-def test_a_log_density_that_sees_positions_gets_all_chains():
+def test_a_log_density_that_sees_positions_gets_all_chains(parts_of_sixteen):
     result = ab.mcmc.sample(tempered, tf.zeros([64, 2]), 200, 100, seed=0)
     spread = np.std(np.asarray(result.samples), axis=(1, 2))
     assert spread[0] > 1.2 > 0.9 > spread[-1]  # 1.41 and 0.71
+    assert spread[48] < 1.0  # 0.78; as the first of a part, 1.41
 
 
 @pytest.mark.filterwarnings("ignore::autobatch.mcmc.SamplingWarning")
-def test_parts_do_not_change_the_draws():
-    """A batch of 64 runs in as many parts as there are cores, one of 5 as a whole."""
+def test_parts_do_not_change_the_draws(parts_of_sixteen):
+    """A batch of 64 runs in four parts, one of 5 as a whole."""
     start = tf.constant(np.random.default_rng(0).normal(size=[64, 3]), tf.float32)
     many, few = (ab.mcmc.sample(gaussian, start[:n], 5, 0, step_size=0.1, seed=0).samples[:5] for n in (64, 5))
     np.testing.assert_allclose(many, few, atol=1e-4)
