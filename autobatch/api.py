@@ -22,7 +22,8 @@ from autobatch.options import Axes, Backend, Options, as_names
 from autobatch.passes.block_order import costly_last
 from autobatch.passes.item_writes import write_in_place
 from autobatch.passes.simplify import simplify
-from autobatch.passes.stack_lowering import TypedStackProgram, lower_to_stack
+from autobatch.passes.stack_lowering import lower_to_stack
+from autobatch.passes.storage import StoredProgram, allocate
 from autobatch.passes.webs import split_webs
 from autobatch.runtime import unbatched
 from autobatch.runtime.local_static import LocalStatic
@@ -278,8 +279,8 @@ class _Program:
         return all(watched.is_unchanged() for watched in self.watched)
 
     @functools.cached_property
-    def stack(self) -> TypedStackProgram:
-        return costly_last(lower_to_stack(self.typed))
+    def stack(self) -> StoredProgram:
+        return costly_last(allocate(lower_to_stack(self.typed)))
 
     @property
     def result_type(self) -> Any:

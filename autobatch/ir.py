@@ -263,8 +263,8 @@ class StackProgram:
     blocks: tuple[Block, ...]
     outputs: tuple[str, ...]
     labels: tuple[tuple[int, str], ...]  # the functions' first blocks
-    stacks: tuple[str, ...]  # variables that some Push saves
-    registers: tuple[str, ...]  # variables that live from one block to another; the rest are temporaries
+    stacks: tuple[str, ...] = ()  # variables that a Pop restores for a reader
+    registers: tuple[str, ...] = ()  # variables that live from one block to another; the rest are temporaries
 
     def __str__(self) -> str:
         labels = {i: f"({name})" for i, name in self.labels}

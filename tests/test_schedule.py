@@ -34,7 +34,7 @@ def test_a_batch_of_any_size_in_any_number_of_parts():
 
 def test_how_many_parts(monkeypatch):
     def parts(size, lane_bytes, cost):
-        machine = SimpleNamespace(size=size, lane_bytes=lane_bytes, typed=SimpleNamespace(costs=(0.0, 2.0 * cost)))
+        machine = SimpleNamespace(size=size, lane_bytes=lane_bytes, stored=SimpleNamespace(costs=(0.0, 2.0 * cost)))
         return good_number(machine)
 
     monkeypatch.setattr(tf.config.threading, "get_inter_op_parallelism_threads", lambda: 2)

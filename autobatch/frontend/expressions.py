@@ -48,6 +48,8 @@ def is_cheap(node: gast.AST) -> bool:
             )
         case gast.BoolOp():
             return all(is_cheap(part) for part in node.values)
+        case gast.Tuple():
+            return all(is_cheap(part) for part in node.elts)
         case gast.IfExp():
             return all(is_cheap(part) for part in (node.test, node.body, node.orelse))
         case _:

@@ -19,21 +19,18 @@ from autobatch.indexing import unroll
 from autobatch.mcmc.hamiltonian import Candidate, Point, Report, State, candidate, log_joint, log_uniform
 
 
-class Tree(NamedTuple):
-    """A subtree of the trajectory, in the order of its building.
+class Walk(NamedTuple):
+    """What grows leaf by leaf while a subtree is built, and so needs no stack: each leaf hands it to the next.
 
-    start_p: the first momentum [d]; end: the last point; total_p: the sum of momenta [d]; drawn: a leaf, drawn by
-    weight; log_weight: of all leaves; going: neither a U-turn nor a divergence; acceptance: summed over the leaves.
+    end: the last point; drawn: one of the subtree's leaves, by weight; log_weight: of all of them; acceptance, leaves:
+    summed over the whole trajectory; diverging: whether the last leaf is.
     """
 
-    start_p: tf.Tensor
     end: Point
-    total_p: tf.Tensor
     drawn: Candidate
     log_weight: Any
     acceptance: Any
     leaves: Any
-    going: Any
     diverging: Any
 
 
@@ -75,7 +72,7 @@ class Multinomial:
     @autobatch
     def transition(self, state, size, scale, key):
         """The next state of the chain, and a report.  Steps are size [] * scale [d]."""
-        key, key_p = random.split(key)
+        key_p, key_directions, key_draws, key_leaves = random.split(key, 4)
         p = random.normal(key_p, state.q.shape, state.q.dtype)
         left = right = Point(state.q, p, state.log_prob, state.grad)
         drawn = candidate(left)
@@ -83,52 +80,52 @@ class Multinomial:
         log_weight, acceptance, leaves, depth = 0.0, 0.0, 0, 0
         going, moved, diverging = True, False, False
         while going and depth < self.max_tree_depth:
-            key, key_direction, key_tree, key_draw = random.split(key, 4)
-            forward = random.bernoulli(key_direction)
+            forward = random.bernoulli(random.fold_in(key_directions, depth))
             near, far = (right, left) if forward else (left, right)
-            tree = self.build_tree(near, size if forward else -size, scale, depth, start, key_tree)
-            if tree.going and log_uniform(key_draw, p.dtype) < tree.log_weight - log_weight:
-                drawn, moved = tree.drawn, True
-            old, new = Stretch(far.p, near.p, total_p), Stretch(tree.start_p, tree.end.p, tree.total_p)
-            going = tree.going & no_u_turn(old, new)
-            left, right = (left, tree.end) if forward else (tree.end, right)
-            total_p = total_p + tree.total_p
-            log_weight = tf.reduce_logsumexp([log_weight, tree.log_weight])
-            acceptance, leaves = acceptance + tree.acceptance, leaves + tree.leaves
-            diverging, depth = tree.diverging, depth + 1
+            walk = Walk(near, drawn, -float("inf"), acceptance, leaves, diverging)
+            step = size if forward else -size
+            walk, new, going = self.build_tree(walk, step, scale, depth, start, key_leaves)
+            unit = log_uniform(random.fold_in(key_draws, depth), p.dtype)
+            take = going and unit < walk.log_weight - log_weight
+            drawn, moved = (walk.drawn if take else drawn), moved or take
+            going = going & no_u_turn(Stretch(far.p, near.p, total_p), new)
+            left, right = (left, walk.end) if forward else (walk.end, right)
+            total_p = total_p + new.total_p
+            log_weight = tf.reduce_logsumexp([log_weight, walk.log_weight])
+            acceptance, leaves, diverging, depth = walk.acceptance, walk.leaves, walk.diverging, depth + 1
         acceptance = acceptance / tf.cast(leaves, p.dtype)
         leapfrogs = leaves * self.leapfrogs_per_leaf
         report = Report(acceptance, leapfrogs, depth, -drawn.log_joint, moved, diverging, going)
         return State(drawn.q, drawn.log_prob, drawn.grad), report
 
     @autobatch
-    def build_tree(self, point, size, scale, depth, start, key):
-        """2**depth leaves from ``point`` on; ``start`` is the log joint density where the trajectory began."""
+    def build_tree(self, walk, size, scale, depth, start, key):
+        """Walks on by 2**depth leaves; ``start`` is the log joint density where the trajectory began.
+
+        Returns: the walk, its new stretch, and whether neither a U-turn nor a divergence ended it.
+        """
         if depth == 0:
-            q, p, log_prob, grad = point
+            q, p, log_prob, grad = walk.end
             for _ in unroll(range(self.leapfrogs_per_leaf)):
                 p = p + 0.5 * size * scale * grad
                 q = q + size * scale * p
                 log_prob, grad = self.density(q)
                 p = p + 0.5 * size * scale * grad
             end = Point(q, p, log_prob, grad)
-            log_weight = log_joint(end) - start
-            log_weight = tf.where(tf.math.is_finite(log_weight), log_weight, -float("inf"))
-            diverging = log_weight < -self.max_energy_difference
-            acceptance = tf.exp(tf.minimum(log_weight, 0.0))
-            return Tree(p, end, p, candidate(end), log_weight, acceptance, 1, not diverging, diverging)
+            gain = log_joint(end) - start
+            gain = tf.where(tf.math.is_finite(gain), gain, -float("inf"))
+            diverging = gain < -self.max_energy_difference
+            log_weight = tf.reduce_logsumexp([walk.log_weight, gain])
+            # The n-th leaf replaces the draw with its share of the weight so far: in the end each has its own share.
+            take = log_uniform(random.fold_in(key, walk.leaves), p.dtype) <= gain - log_weight
+            here = candidate(end)
+            drawn = here if take else walk.drawn
+            acceptance = walk.acceptance + tf.exp(tf.minimum(gain, 0.0))
+            return Walk(end, drawn, log_weight, acceptance, walk.leaves + 1, diverging), Stretch(p, p, p), not diverging
 
-        key_first, key_second, key_draw = random.split(key, 3)
-        first = self.build_tree(point, size, scale, depth - 1, start, key_first)
-        if not first.going:
-            return first
-        second = self.build_tree(first.end, size, scale, depth - 1, start, key_second)
-        log_weight = tf.reduce_logsumexp([first.log_weight, second.log_weight])
-        take_second = log_uniform(key_draw, log_weight.dtype) < second.log_weight - log_weight
-        drawn = second.drawn if take_second else first.drawn
-        one = Stretch(first.start_p, first.end.p, first.total_p)
-        other = Stretch(second.start_p, second.end.p, second.total_p)
-        going = second.going & no_u_turn(one, other)
-        total_p, leaves = first.total_p + second.total_p, first.leaves + second.leaves
-        acceptance = first.acceptance + second.acceptance
-        return Tree(first.start_p, second.end, total_p, drawn, log_weight, acceptance, leaves, going, second.diverging)
+        walk, first, going = self.build_tree(walk, size, scale, depth - 1, start, key)
+        if not going:
+            return walk, first, going
+        walk, second, going = self.build_tree(walk, size, scale, depth - 1, start, key)
+        whole = Stretch(first.start_p, second.end_p, first.total_p + second.total_p)
+        return walk, whole, going & no_u_turn(first, second)

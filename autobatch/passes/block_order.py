@@ -10,15 +10,14 @@ from dataclasses import replace
 
 from autobatch import ir
 from autobatch.passes.costs import block_costs
-from autobatch.passes.stack_lowering import TypedStackProgram
+from autobatch.passes.storage import StoredProgram
 
 COSTLY = 2000  # from where on waiting for more lanes pays
 
 
-def costly_last(typed: TypedStackProgram) -> TypedStackProgram:
+def costly_last(stored: StoredProgram) -> StoredProgram:
     """Moves the costly blocks behind the others, and the epilogue behind all; the first block stays first."""
-    blocks = typed.program.blocks
-    costs = block_costs(typed)
+    typed, blocks, costs = stored.typed, stored.program.blocks, block_costs(stored)
     usual = sorted(costs)[len(costs) // 2]
     late = [i for i, cost in enumerate(costs) if i and cost >= max(COSTLY, 4 * usual) and i != typed.epilogue]
     last = [] if typed.epilogue is None else [typed.epilogue]
@@ -29,12 +28,11 @@ def costly_last(typed: TypedStackProgram) -> TypedStackProgram:
         blocks=tuple(replace(blocks[i], terminator=_retarget(blocks[i].terminator, to)) for i in order),
         labels=tuple((to[i], name) for i, name in typed.program.labels),
     )
-    epilogue = None if typed.epilogue is None else to[typed.epilogue]
+    owners, epilogue = tuple(typed.owners[i] for i in order), typed.epilogue and to[typed.epilogue]
     return replace(
-        typed,
-        program=program,
-        live_end=tuple(typed.live_end[i] for i in order),
-        epilogue=epilogue,
+        stored,
+        typed=replace(typed, program=program, owners=owners, epilogue=epilogue),
+        blocks=tuple(stored.blocks[i] for i in order),
         costs=tuple(costs[i] for i in order),
     )
 

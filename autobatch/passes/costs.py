@@ -11,10 +11,8 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
-from autobatch import ir, regions
-from autobatch.inference import symbolic
-from autobatch.passes.stack_lowering import TypedStackProgram
-from autobatch.types import dynamic
+from autobatch.passes.leaf_flow import leaf_type
+from autobatch.passes.storage import BlockStorage, StoredProgram
 
 FIXED = 30_000  # running a block, however many lanes wait there
 PRODUCT = 1 / 8  # a floating-point operation of a matrix product
@@ -22,32 +20,19 @@ STACKED = 3  # a number that goes to a stack, or comes from it
 MOVED = 1  # a number that goes to a register
 
 
-def block_costs(typed: TypedStackProgram) -> tuple[float, ...]:
+def block_costs(stored: StoredProgram) -> tuple[float, ...]:
     """For each block, what it costs for each lane."""
-    return tuple(_computed(block, typed) + _moved(block, typed) for block in typed.program.blocks)
+    return tuple(_computed(block) + _moved(block, stored) for block in stored.blocks)
 
 
-def _moved(block: ir.Block, typed: TypedStackProgram) -> float:
-    cost = 0.0
-    for op in block.ops:
-        weight = MOVED if isinstance(op, ir.Update) else STACKED
-        used = [v for v in ir.writes(op) if v in typed.types]
-        cost += weight * sum(_size(leaf.shape) for v in used for leaf in dynamic(typed.types[v]))
-    return cost
+def _computed(block: BlockStorage) -> float:
+    return sum(_operation_cost(operation) for step in block.steps for operation in step.operations)
 
 
-def _computed(block: ir.Block, typed: TypedStackProgram) -> float:
-    cost = 0.0
-    for region in regions.regions(block.ops):
-        if isinstance(region, regions.Region) and any(op.function is not ir.COPY for op in region.ops):
-            with tf.__internal__.FuncGraph("autobatch_cost").as_default() as graph:
-                env = symbolic(region, {v: typed.types[v] for v in region.inputs}, typed.shared)
-                if region.kind == "batch":
-                    region.ops[0].function.call(*(env[v] for v in region.ops[0].inputs))
-                else:
-                    regions.execute(region.ops, env)
-                cost += sum(map(_operation_cost, graph.get_operations()))
-    return cost
+def _moved(block: BlockStorage, stored: StoredProgram) -> float:
+    saved = [leaf for step in block.steps for leaf in (step.saves | step.restores) & stored.stacked]
+    weighed = [(leaf, STACKED) for leaf in saved] + [(leaf, MOVED) for leaf in block.writes]
+    return sum(weight * _size(leaf_type(leaf, stored.types).shape) for leaf, weight in weighed)
 
 
 def _operation_cost(operation: tf.Operation) -> float:

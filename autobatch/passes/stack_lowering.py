@@ -25,9 +25,8 @@ class TypedStackProgram:
     types: Mapping[str, Type]
     shared: tuple[Tensor | Weak, ...]
     checks: tuple[Check, ...]
-    live_end: tuple[frozenset[str], ...]  # for each block, the variables live before its terminator
+    owners: tuple[ir.Function, ...]  # for each block, the function that it comes from
     epilogue: int | None = None  # the block that need only run once, when all members wait at it
-    costs: tuple[float, ...] = ()  # about what each block costs for each lane; see costs.py
 
 
 def lower_to_stack(typed: TypedProgram) -> TypedStackProgram:
@@ -49,18 +48,14 @@ def lower_to_stack(typed: TypedProgram) -> TypedStackProgram:
     owners = [function for name, function in functions.items() for _ in range(sizes[name])]
     entries = {offsets[name]: function for name, function in functions.items()}
     blocks = [cancel_pop_push(block, _passed(block, entries)) for block in blocks]
-    live_in, live_end = stack_liveness(blocks, owners, entries)
-    carried = set(entry.outputs).union(*live_in)
     stack_program = ir.StackProgram(
         entry.inputs,
         tuple(blocks),
         entry.outputs,
         tuple((offsets[name], name) for name in functions),
-        stacks=_stacks(blocks),
-        registers=tuple(sorted(v for v in carried if dynamic(types[v]))),
     )
     last = _epilogue(blocks, owners, entry, typed.checks)
-    return TypedStackProgram(stack_program, types, typed.shared, typed.checks, tuple(live_end), last)
+    return TypedStackProgram(stack_program, types, typed.shared, typed.checks, tuple(owners), last)
 
 
 def _qualified(function: str, variable: str) -> str:
@@ -228,11 +223,6 @@ def _push_without_touch(ops: Sequence[ir.Op], start: int, variable: str, passed:
     return None
 
 
-def _stacks(blocks: Iterable[ir.Block]) -> tuple[str, ...]:
-    pushed = {v for block in blocks for op in block.ops if isinstance(op, ir.Push) for v in op.outputs}
-    return tuple(sorted(pushed))
-
-
 def _epilogue(
     blocks: Sequence[ir.Block], owners: Sequence[ir.Function], entry: ir.Function, checks: Sequence[Check]
 ) -> int | None:
@@ -249,28 +239,3 @@ def _epilogue(
 def stack_reads(op: ir.Op) -> tuple[str, ...]:
     """Variables whose tops the operation uses; a Push also saves the old top."""
     return (*op.inputs, *op.outputs) if isinstance(op, ir.Push) else ir.reads(op)
-
-
-def stack_liveness(
-    blocks: Sequence[ir.Block], owners: Sequence[ir.Function], entries: Mapping[int, ir.Function]
-) -> tuple[list[frozenset[str]], list[frozenset[str]]]:
-    """The variables whose tops are live at the start of each block, and before its terminator."""
-    live_in = [frozenset[str]()] * len(blocks)
-    live_end = [frozenset[str]()] * len(blocks)
-    changed = True
-    while changed:
-        changed = False
-        for i in reversed(range(len(blocks))):
-            match blocks[i].terminator:
-                case ir.Return():
-                    end = frozenset(owners[i].outputs)
-                case ir.PushJump(target, return_to):
-                    end = live_in[target] | (live_in[return_to] - set(entries[target].outputs))
-                case ir.Branch(condition, true, false):
-                    end = live_in[true] | live_in[false] | {condition}
-                case ir.Jump(target):
-                    end = live_in[target]
-            before = live_before(blocks[i].ops, end, stack_reads)
-            changed |= before != live_in[i] or end != live_end[i]
-            live_in[i], live_end[i] = before, end
-    return live_in, live_end

@@ -3,7 +3,8 @@
 The state is a dictionary of tensors, for Z lanes and stacks of D saved frames:
 
     pc              [Z] int32           the block that the lane waits to run; the number of blocks when it is done
-    register v k    [Z, ...]            leaf k of variable v, the cached top of its stack if it has one
+    register v k    [Z, ...]            leaf k of variable v, or a copy that shares its register (passes/storage.py);
+                                        the cached top of the stack if it has one
     stack v k       [D + 1, Z, ...]     the saved values; row D takes the writes of idle lanes
     pc stack        [D + 1, Z] int32    where each frame returns to
     depth           [Z] int32           how many frames the lane has saved
@@ -18,27 +19,24 @@ A program without calls and checks has only ``pc`` and registers.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import tensorflow as tf
 
 from autobatch import ir, regions
-from autobatch.passes.flow import live_before
+from autobatch.passes.leaf_flow import Leaf, leaf_type, leaves_of
 from autobatch.passes.stack_lowering import TypedStackProgram, stack_reads
+from autobatch.passes.storage import StoredProgram
 from autobatch.runtime.vectorize import FAULT, Environment, Stored, note, run_region, write_items
 from autobatch.types import coerce, dynamic, truth_values
 
 State = dict[str, tf.Tensor]
 
 
-def _register(variable: str, leaf: int) -> str:
-    return f"register {variable} {leaf}"
-
-
-def _stack(variable: str, leaf: int) -> str:
-    return f"stack {variable} {leaf}"
+def _stack(leaf: Leaf) -> str:
+    return f"stack {leaf[0]} {leaf[1]}"
 
 
 def _note(check: int, leaf: int) -> str:
@@ -47,17 +45,21 @@ def _note(check: int, leaf: int) -> str:
 
 @dataclass(frozen=True)
 class Machine:
-    """A typed stack program for ``size`` lanes and at most ``depth`` saved frames.
+    """A program for ``size`` lanes and at most ``depth`` saved frames.
 
     ``safe``: idle lanes compute on a copy of an active lane's data, because outside XLA other data could raise (an
     integer division by zero).
     """
 
-    typed: TypedStackProgram
+    stored: StoredProgram
     size: int
     depth: int
     safe: bool
     max_steps: int | None = None
+
+    @property
+    def typed(self) -> TypedStackProgram:
+        return self.stored.typed
 
     @property
     def program(self) -> ir.StackProgram:
@@ -78,13 +80,12 @@ class Machine:
         return len(self.program.blocks)
 
     @cached_property
-    def registers(self) -> list[str]:
+    def registers(self) -> list[Leaf]:
         """The registers that blocks hand to each other; the epilogue's own results need none."""
+        live = set().union(*(block.reads for block in self.stored.blocks))
         if not self.has_epilogue:
-            return list(self.program.registers)
-        blocks = zip(self.program.blocks, self.typed.live_end, strict=True)
-        live = frozenset[str]().union(*(live_before(block.ops, end, stack_reads) for block, end in blocks))
-        return [v for v in self.program.registers if v in live]
+            live.update(leaf for v in self.program.outputs for leaf in leaves_of(v, self.typed.types))
+        return sorted({self.stored.registers[leaf] for leaf in live})
 
     @cached_property
     def has_calls(self) -> bool:
@@ -94,22 +95,21 @@ class Machine:
     def lane_bytes(self) -> int:
         """How much of the state is one lane's, but for what it touches by single items."""
         ops = (op for block in self.program.blocks for op in block.ops if isinstance(op, ir.Update))
-        by_item = {op.outputs[0] for op in ops if op.function.kind == "write"}
-        registers = [v for v in self.registers if v not in by_item]
-        stacks = [v for v in self.program.stacks for _ in range(self.depth + 1)]
-        leaves = (leaf for v in registers + stacks for leaf in dynamic(self.typed.types[v]))
-        return sum(math.prod(leaf.shape) * leaf.dtype.size for leaf in leaves)
+        by_item = {self.stored.registers.get((op.outputs[0], 0)) for op in ops if op.function.kind == "write"}
+        registers = [leaf for leaf in self.registers if leaf not in by_item]
+        stacks = [leaf for leaf in self.stored.stacked for _ in range(self.depth + 1)]
+        types = (leaf_type(leaf, self.typed.types) for leaf in registers + stacks)
+        return sum(math.prod(type_.shape) * type_.dtype.size for type_ in types)
 
     def initial(self, arguments: Sequence[Stored]) -> State:
         """The state before the first block; ``arguments`` are the stored leaves of each input."""
         types, z = self.typed.types, self.size
         state: State = {"pc": tf.zeros([z], tf.int32)}
-        for v in self.registers:
-            for k, leaf in enumerate(dynamic(types[v])):
-                state[_register(v, k)] = tf.zeros([z, *leaf.shape], leaf.dtype)
-        for v in self.program.stacks:
-            for k, leaf in enumerate(dynamic(types[v])):
-                state[_stack(v, k)] = tf.zeros([self.depth + 1, z, *leaf.shape], leaf.dtype)
+        for leaf in self.registers:
+            state[self._register(leaf)] = self._zeros(leaf)
+        for leaf in sorted(self.stored.stacked):
+            type_ = leaf_type(leaf, types)
+            state[_stack(leaf)] = tf.zeros([self.depth + 1, z, *type_.shape], type_.dtype)
         if self.has_calls:
             state["pc stack"] = tf.zeros([self.depth + 1, z], tf.int32)
             state["depth"] = tf.zeros([z], tf.int32)
@@ -122,23 +122,33 @@ class Machine:
             for j, leaf in enumerate(dynamic(check.values.type)):
                 state[_note(k, j)] = tf.zeros([z, *leaf.shape], leaf.dtype)
         for v, leaves in zip(self.program.inputs, arguments, strict=True):
-            if v in self.registers:
-                state |= {_register(v, k): leaf for k, leaf in enumerate(leaves)}
+            read = [(v, k) in self.stored.blocks[0].reads for k in range(len(leaves))]
+            state |= {self._register((v, k)): leaf for k, leaf in enumerate(leaves) if read[k]}
         return state
+
+    def _register(self, leaf: Leaf) -> str:
+        v, k = self.stored.registers[leaf]
+        return f"register {v} {k}"
+
+    def _zeros(self, leaf: Leaf) -> tf.Tensor:
+        type_ = leaf_type(leaf, self.typed.types)
+        return tf.zeros([self.size, *type_.shape], type_.dtype)
 
     def results(self, state: State, shared: Sequence[tf.Tensor]) -> list[Stored]:
         """The stored leaves of each output."""
+        types = self.typed.types
         if not self.has_epilogue:
-            return [self._top(v, state) for v in self.program.outputs]
-        block, outputs = self.program.blocks[-1], list(self.program.outputs)
-        env = {v: self._top(v, state) for v in live_before(block.ops, frozenset(outputs), stack_reads)}
-        rest = list(block.ops)
-        for region in regions.regions(block.ops):
+            outputs = self.program.outputs
+            env = self._tops(frozenset(leaf for v in outputs for leaf in self._leaves(v)), state)
+            return [env.get(v, []) for v in outputs]
+        block, storage = self.program.blocks[-1], self.stored.blocks[-1]
+        env = self._tops(storage.reads, state)
+        for region, live in zip(regions.regions(block.ops), storage.after, strict=True):
             assert isinstance(region, regions.Region)
-            rest = rest[len(region.ops) :]
-            wanted = [v for v in region.assigned if v in live_before(rest, frozenset(outputs), stack_reads)]
-            env |= run_region(region, env, self.typed.types, wanted, shared, self.size, self.typed.checks)
-        return [env.get(v, []) for v in outputs]
+            wanted = _variables(live, region.assigned)
+            env = self._completed(env, region)
+            env |= run_region(region, env, types, wanted, shared, self.size, self.typed.checks)
+        return [env.get(v, []) for v in self.program.outputs]
 
     def may_go_on(self, state: State) -> tf.Tensor | bool:
         """Whether the limit of steps, if there is one, allows one more."""
@@ -149,18 +159,28 @@ class Machine:
         counts = (len(dynamic(check.values.type)) for check in self.typed.checks)
         return [[state[_note(k, j)] for j in range(count)] for k, count in enumerate(counts)]
 
-    def _top(self, variable: str, state: State) -> Stored:
-        return [state[_register(variable, k)] for k in range(len(dynamic(self.typed.types[variable])))]
+    def _tops(self, leaves: Collection[Leaf], state: State) -> Environment:
+        """The variables with these leaves; their others, which nothing reads, are zero."""
+        return {
+            v: [state[self._register(leaf)] if leaf in leaves else self._zeros(leaf) for leaf in self._leaves(v)]
+            for v in {v for v, _ in leaves}
+        }
+
+    def _completed(self, env: Environment, part: regions.Region | ir.Op) -> Environment:
+        """With zeros for what the part hands on and nothing ever looks at."""
+        read = part.inputs if isinstance(part, regions.Region) else stack_reads(part)
+        return {v: [self._zeros(leaf) for leaf in self._leaves(v)] for v in read if v not in env} | env
+
+    def _leaves(self, variable: str) -> list[Leaf]:
+        return leaves_of(variable, self.typed.types)
 
     def changes(self, i: int) -> tuple[str, ...]:
         """The parts of the state that block ``i`` may change."""
-        block, types, keys = self.program.blocks[i], self.typed.types, ["pc"]
+        block, storage, keys = self.program.blocks[i], self.stored.blocks[i], ["pc"]
         if self.max_steps is not None:
             keys += ["steps"]
-        for v in self._kept(i):
-            keys += [_register(v, k) for k in range(len(dynamic(types[v])))]
-        for v in {v for op in block.ops if isinstance(op, ir.Push) for v in op.outputs}:
-            keys += [_stack(v, k) for k in range(len(dynamic(types[v])))]
+        keys += [self._register(leaf) for leaf in storage.writes]
+        keys += {_stack(leaf) for step in storage.steps for leaf in step.saves & self.stored.stacked}
         if isinstance(block.terminator, ir.PushJump):
             keys += ["pc stack", "depth", "overflow"]
         if isinstance(block.terminator, ir.Return) and self.has_calls:
@@ -173,36 +193,26 @@ class Machine:
         checks = ((k, c) for k, c in enumerate(self.typed.checks) if regions.makes_checks(block.ops, [c]))
         return [_note(k, j) for k, check in checks for j in range(len(dynamic(check.values.type)))]
 
-    def _kept(self, i: int) -> list[str]:
-        """The registers that block ``i`` sets and that something reads after it."""
-        live, block = self.typed.live_end[i], self.program.blocks[i]
-        written = {v for op in block.ops for v in ir.writes(op)}
-        return [v for v in self.registers if v in written and v in live]
-
     def run_block(self, i: int, state: State, shared: Sequence[tf.Tensor]) -> State:
         """Runs block ``i`` for the lanes that wait there; returns the changed parts of the state."""
-        block, types, z = self.program.blocks[i], self.typed.types, self.size
+        block, storage, types, z = self.program.blocks[i], self.stored.blocks[i], self.typed.types, self.size
         active = tf.equal(state["pc"], i)
         env = self._inputs(i, state, active)
         new: State = {}
-        fault, in_place = None, {v for v in self._kept(i) if _is_only_written(block, v)}
-        parts = regions.regions(block.ops)
-        rest = list(block.ops)
-        for part in parts:
-            done = len(part.ops) if isinstance(part, regions.Region) else 1
-            rest = rest[done:]
+        fault, in_place = None, {leaf for leaf in storage.writes if _is_only_written(block, leaf[0])}
+        for part, live in zip(regions.regions(block.ops), storage.after, strict=True):
+            env = self._completed(env, part)
             match part:
                 case regions.Region(kind="write"):
                     (target,) = part.ops[0].outputs
-                    if target in in_place:
-                        key = _register(target, 0)
+                    if (target, 0) in in_place:
+                        key = self._register((target, 0))
                         new[key] = write_items(part.ops[0], env, new.get(key, state[key]), active, drops=not self.safe)
                         env[target] = [self._harmless(new[key], active)]
                     else:
                         env[target] = [write_items(part.ops[0], env, env[target][0], active, drops=not self.safe)]
                 case regions.Region():
-                    live = live_before(rest, self.typed.live_end[i], stack_reads)
-                    wanted = [v for v in part.assigned if v in live]
+                    wanted = _variables(live, part.assigned)
                     env |= run_region(part, env, types, wanted, shared, z, self.typed.checks)
                     if FAULT in env:
                         (found,) = env.pop(FAULT)
@@ -214,21 +224,22 @@ class Machine:
                         fault = found
                 case ir.Push(outputs, _, inputs):
                     (target,), (source,) = outputs, inputs
-                    for k, top in enumerate(env[target]):
-                        key = _stack(target, k)
-                        new[key] = self._save(new.get(key, state[key]), top, active, state["depth"])
+                    for leaf in self._leaves(target):
+                        if leaf in self.stored.stacked:
+                            key, top = _stack(leaf), env[target][leaf[1]]
+                            new[key] = self._save(new.get(key, state[key]), top, active, state["depth"])
                     env[target] = coerce(types[source], types[target], env.get(source, []), shared, z)
                 case ir.Pop(variables):
-                    for v in variables:
-                        keys = [_stack(v, k) for k in range(len(dynamic(types[v])))]
-                        # An idle lane's depth is not used: it would let XLA hoist the load, as above.
-                        depth = tf.where(active, state["depth"], 0)
-                        restored = (self._restored(new.get(key, state[key]), depth) for key in keys)
-                        env[v] = [self._harmless(leaf, active) for leaf in restored]
-        for v in set(self._kept(i)) - in_place:
-            for k, leaf in enumerate(env[v]):
-                key = _register(v, k)
-                new[key] = _masked(active, leaf, state[key])
+                    # An idle lane's depth is not used: it would let XLA hoist the load, as above.
+                    depth = tf.where(active, state["depth"], 0)
+                    for leaf in (leaf for v in variables for leaf in self._leaves(v)):
+                        top, key = self._zeros(leaf), _stack(leaf)
+                        if leaf in live & self.stored.stacked:
+                            top = self._harmless(self._restored(new.get(key, state[key]), depth), active)
+                        env[leaf[0]] = [*env.get(leaf[0], []), top] if leaf[1] else [top]
+        for v, k in sorted(storage.writes - in_place):
+            key = self._register((v, k))
+            new[key] = _masked(active, env[v][k], state[key])
         new |= self._jump(block.terminator, active, env, state, shared)
         if self.max_steps is not None:
             new["steps"] = state["steps"] + 1
@@ -245,17 +256,14 @@ class Machine:
         program counter.  XLA would else see that the guard's loop does not change these inputs, and move the
         block's work out of the guard, where it runs whether or not the block is chosen.
         """
-        block, kept = self.program.blocks[i], self.changes(i)
-        end = block.terminator
-        after = frozenset({end.condition} if isinstance(end, ir.Branch) else ())
-        read = [v for v in self.registers if v in live_before(block.ops, after, stack_reads)]
-        env = {v: self._top(v, state) for v in read}
-        if self.safe:
-            return {v: [self._harmless(leaf, active) for leaf in leaves] for v, leaves in env.items()}
-        for v, leaves in env.items():
-            if leaves and _register(v, 0) not in kept:
-                env[v] = [_masked(active, leaf, tf.zeros([], leaf.dtype)) for leaf in leaves]
-        return env
+        reads, kept = self.stored.blocks[i].reads, self.changes(i)
+        read = {self._register(leaf): state[self._register(leaf)] for leaf in reads}
+        for key, register in read.items():
+            if self.safe:
+                read[key] = self._harmless(register, active)
+            elif key not in kept:
+                read[key] = _masked(active, register, tf.zeros([], register.dtype))
+        return self._tops(reads, read)
 
     def _harmless(self, leaf: tf.Tensor, active: tf.Tensor) -> tf.Tensor:
         """The leaf, with a copy of an active lane's data in idle lanes if those could do harm."""
@@ -307,6 +315,12 @@ class Machine:
         caller = tf.maximum(depth - 1, 0)
         target = tf.where(depth > 0, self._restored(state["pc stack"], caller), self.halt)
         return {"pc": tf.where(active, target, pc), "depth": tf.where(active, caller, depth)}
+
+
+def _variables(live: Collection[Leaf], variables: Iterable[str]) -> list[str]:
+    """Those with a live leaf."""
+    with_leaf = {v for v, _ in live}
+    return [v for v in variables if v in with_leaf]
 
 
 def _is_only_written(block: ir.Block, variable: str) -> bool:

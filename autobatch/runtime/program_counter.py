@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from autobatch import errors, ir
 from autobatch.options import Options
-from autobatch.passes.stack_lowering import TypedStackProgram
+from autobatch.passes.storage import StoredProgram
 from autobatch.runtime import failures
 from autobatch.runtime.dispatch import STRATEGIES
 from autobatch.runtime.machine import Machine
@@ -38,15 +38,15 @@ class Outcome(NamedTuple):
 class ProgramCounter:
     """Runs a stack program for batches of one size."""
 
-    def __init__(self, typed: TypedStackProgram, size: int, options: Options):
-        self.typed, self.size, self.options = typed, size, options
+    def __init__(self, stored: StoredProgram, size: int, options: Options):
+        self.stored, self.typed, self.size, self.options = stored, stored.typed, size, options
         self.limit = DEEPEST if options.max_depth is None else options.max_depth
         self.depth = min(FIRST_DEPTH, self.limit)
         self.functions: dict[tuple[int, int], PolymorphicFunction] = {}
         self.wholes: dict[int, ConcreteFunction] = {}
 
     def machine(self, depth: int, size: int) -> Machine:
-        return Machine(self.typed, size, depth, safe=not self.options.jit_compile, max_steps=self.options.max_steps)
+        return Machine(self.stored, size, depth, safe=not self.options.jit_compile, max_steps=self.options.max_steps)
 
     def function(self, depth: int, size: int) -> PolymorphicFunction:
         """The machine for ``size`` members, with stacks of ``depth`` frames: (arguments, shared) -> Outcome."""

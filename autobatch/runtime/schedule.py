@@ -26,12 +26,14 @@ def most_populated(machine: Machine) -> Choice:
 
 
 def weighed(machine: Machine) -> Choice:
-    """The block that serves most lanes for its cost.
+    """The block that serves most lanes for the square of its cost.
 
     So a cheap block runs as soon as a few lanes wait there, which brings them to where others are, and a costly one
-    once enough have come.
+    once most have come.  (With the cost itself, lanes that alternate between costly blocks, as NUTS does, fall into
+    groups out of step with each other, and every block runs half empty.)
     """
-    return _heaviest(machine, machine.size / (FIXED + machine.size * np.array(machine.typed.costs[: machine.halt])))
+    costs = FIXED / machine.size + np.array(machine.stored.costs[: machine.halt])
+    return _heaviest(machine, costs**-2)
 
 
 def _heaviest(machine: Machine, weights: np.ndarray) -> Choice:
@@ -45,7 +47,7 @@ def _heaviest(machine: Machine, weights: np.ndarray) -> Choice:
 
 def auto(machine: Machine) -> Choice:
     """Weighed, unless the blocks do so little that even to count the lanes at each takes longer."""
-    worth = machine.size * mean(machine.typed.costs) > FIXED / 3
+    worth = machine.size * mean(machine.stored.costs) > FIXED / 3
     return weighed(machine) if worth else earliest(machine)
 
 

@@ -28,7 +28,7 @@ def good_number(machine: Machine) -> int:
     """
     cores = tf.config.threading.get_inter_op_parallelism_threads() or len(os.sched_getaffinity(0))
     rounds = math.ceil(machine.size * machine.lane_bytes / (CACHED * cores))
-    smallest = max(SMALLEST, FIXED / max(mean(machine.typed.costs), 1))
+    smallest = max(SMALLEST, FIXED / max(mean(machine.stored.costs), 1))
     return max(1, min(cores * rounds, int(machine.size / smallest)))
 
 

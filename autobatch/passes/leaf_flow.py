@@ -1,0 +1,117 @@
+"""What each block does to the leaves of variables: found by running its primitives on symbolic members.
+
+A variable may be a structure of tensors, and a program that hands structures around reads some of their leaves and
+copies most.  Liveness and the allocation of registers (storage.py) therefore look at leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import tensorflow as tf
+
+from autobatch import ir, regions
+from autobatch.inference import symbolic
+from autobatch.types import Tensor, Type, Weak, dynamic, leaves, opaque, stored_from
+
+Leaf = tuple[str, int]  # a variable, and the position of one of its stored leaves
+
+
+@dataclass(frozen=True)
+class Step:
+    """One part of a block: a region, a Push or a Pop.
+
+    sources: what each leaf that it sets is computed from; copies: those of them that are another leaf as it is;
+    needs: the leaves that it reads in any case; saves, restores: what it moves to and from stacks, where anything
+    reads what is restored; operations: the TensorFlow operations that it takes.
+    """
+
+    sources: Mapping[Leaf, frozenset[Leaf]]
+    copies: Mapping[Leaf, Leaf]
+    needs: frozenset[Leaf] = frozenset()
+    saves: frozenset[Leaf] = frozenset()
+    restores: frozenset[Leaf] = frozenset()
+    operations: tuple[tf.Operation, ...] = ()
+
+
+def leaves_of(variable: str, types: Mapping[str, Type]) -> list[Leaf]:
+    return [(variable, k) for k in range(len(dynamic(types[variable])))]
+
+
+def leaf_type(leaf: Leaf, types: Mapping[str, Type]) -> Tensor | Weak:
+    return dynamic(types[leaf[0]])[leaf[1]]
+
+
+def steps(block: ir.Block, types: Mapping[str, Type], shared: Sequence[Tensor | Weak]) -> tuple[Step, ...]:
+    """The block's parts, as ``regions`` takes it apart."""
+    return tuple(_step(part, types, shared) for part in regions.regions(block.ops))
+
+
+def _step(part: regions.Region | ir.Op, types: Mapping[str, Type], shared: Sequence[Tensor | Weak]) -> Step:
+    match part:
+        case regions.Region():
+            return _traced(part, types, shared)
+        case ir.Push((target,), _, (source,)):
+            saved = frozenset(leaves_of(target, types))
+            pairs = dict(_moved(source, target, types))
+            sources = {leaf: frozenset({pairs[leaf]} if leaf in pairs else ()) for leaf in saved}
+            copies = {new: old for new, old in pairs.items() if leaf_type(new, types) == leaf_type(old, types)}
+            return Step(sources, copies, saves=saved)
+        case ir.Pop(variables):
+            restored = [leaf for v in variables for leaf in leaves_of(v, types)]
+            return Step({leaf: frozenset() for leaf in restored}, {}, restores=frozenset(restored))
+        case _:
+            raise AssertionError(part)
+
+
+def _moved(source: str, target: str, types: Mapping[str, Type]) -> Iterator[tuple[Leaf, Leaf]]:
+    """Each stored leaf of the target with that of the source; static parts have none."""
+    olds, news = iter(leaves_of(source, types)), iter(leaves_of(target, types))
+    for have, want in zip(leaves(types[source]), leaves(types[target]), strict=True):
+        old = next(olds) if isinstance(have, Tensor | Weak) else None
+        new = next(news) if isinstance(want, Tensor | Weak) else None
+        if old and new:
+            yield new, old
+
+
+def _traced(region: regions.Region, types: Mapping[str, Type], shared: Sequence[Tensor | Weak]) -> Step:
+    with tf.__internal__.FuncGraph("autobatch_leaves").as_default() as graph:
+        env = symbolic(region, {v: types[v] for v in region.inputs}, shared)
+        inputs = {(v, k): leaf for v in region.inputs for k, leaf in enumerate(stored_from(types[v], env[v]))}
+        outcomes: list[regions.Outcome] = []
+        if region.kind == "batch":
+            (op,) = region.ops
+            env[op.outputs[0]] = op.function.call(*(env[v] for v in op.inputs))
+        else:
+            outcomes = regions.execute(region.ops, env)
+        kept = [v for v in region.assigned if v in types and not opaque(types[v])]
+        outputs = {(v, k): leaf for v in kept for k, leaf in enumerate(stored_from(types[v], env[v]))}
+        checked = [t for outcome in outcomes for t in (outcome.passed, *outcome.leaves) if tf.is_tensor(t)]
+    operations = tuple(graph.get_operations())
+    origins = _origins(operations, inputs)
+
+    def origin(tensor: tf.Tensor) -> frozenset[Leaf]:
+        return frozenset() if hasattr(tensor, "numpy") else origins[tensor.op.name]  # a constant is eager
+
+    by_tensor = {tensor.ref(): leaf for leaf, tensor in inputs.items()}
+    found = {leaf: by_tensor.get(tensor.ref()) for leaf, tensor in outputs.items()}
+    return Step(
+        sources={leaf: origin(tensor) for leaf, tensor in outputs.items()},
+        copies={
+            leaf: old
+            for leaf, old in found.items()
+            if old is not None and leaf_type(leaf, types) == leaf_type(old, types)
+        },
+        needs=frozenset().union(*map(origin, checked)),
+        operations=operations,
+    )
+
+
+def _origins(operations: Sequence[tf.Operation], inputs: Mapping[Leaf, tf.Tensor]) -> dict[str, frozenset[Leaf]]:
+    """For each operation, by name, the leaves that it is computed from; a graph lists operations after their inputs."""
+    origins = {tensor.op.name: frozenset({leaf}) for leaf, tensor in inputs.items()}
+    for operation in operations:
+        if operation.name not in origins:
+            origins[operation.name] = frozenset().union(*(origins[t.op.name] for t in operation.inputs))
+    return origins
