@@ -61,5 +61,8 @@ def chain_keys(key: tf.Tensor, batch_shape: Sequence[int]) -> tf.Tensor:
     """A key for each chain, [chains, 2].  The k-th along an axis is the same whatever the axis' length."""
     keys = key[tf.newaxis]
     for size in batch_shape:
-        keys = tf.reshape(tf.vectorized_map(lambda k, n=size: random.split(k, n), keys), [-1, 2])
+        if keys.shape[0] == 1:  # vectorized_map traces anew at each call
+            keys = random.split(keys[0], size)
+        else:
+            keys = tf.reshape(tf.vectorized_map(lambda k, n=size: random.split(k, n), keys), [-1, 2])
     return keys

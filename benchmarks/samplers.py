@@ -1,0 +1,158 @@
+"""The No-U-Turn Samplers that are compared, each as a function of no arguments that runs its chains once more.
+
+A system: (problem, chains, transitions) -> run; run() -> Run.  Steps are of one fixed size, the mass matrix is the unit.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import tensorflow as tf
+import tensorflow_probability as tfp
+
+import autobatch as ab
+from benchmarks.problems import Problem
+
+MAX_TREE_DEPTH = 10
+
+
+class Run(NamedTuple):
+    """draws: [chains, transitions, d]; leapfrogs: [chains, transitions], each one gradient."""
+
+    draws: Any
+    leapfrogs: Any
+
+
+System = Callable[[Problem, int, int], Callable[[], Run]]
+
+
+def autobatch(problem: Problem, chains: int, transitions: int) -> Callable[[], Run]:
+    start = tf.constant(problem.starts(chains), tf.float32)
+
+    def run() -> Run:
+        result = ab.mcmc.sample(
+            problem.log_prob, start, transitions, 0, step_size=problem.step_size, max_tree_depth=MAX_TREE_DEPTH, seed=0
+        )
+        return Run(result.samples, result.stats["n_leapfrog"])
+
+    return run
+
+
+def _tfp_chain(kernel: Any, leapfrogs: Callable, problem: Problem, chains: int, transitions: int) -> Callable[[], Run]:
+    start = tf.constant(problem.starts(chains), tf.float32)
+
+    @tf.function(jit_compile=True, autograph=False)
+    def compiled(q: tf.Tensor) -> Any:
+        return tfp.mcmc.sample_chain(
+            transitions, q, kernel=kernel, seed=(1, 2), trace_fn=lambda _, results: leapfrogs(results)
+        )
+
+    def run() -> Run:
+        draws, taken = compiled(start)
+        return Run(np.swapaxes(draws, 0, 1), np.swapaxes(taken, 0, 1))
+
+    return run
+
+
+def tfp_mcmc(problem: Problem, chains: int, transitions: int) -> Callable[[], Run]:
+    kernel = tfp.mcmc.NoUTurnSampler(problem.log_prob, problem.step_size, max_tree_depth=MAX_TREE_DEPTH)
+    return _tfp_chain(kernel, lambda results: results.leapfrogs_taken, problem, chains, transitions)
+
+
+def tfp_auto_batching(problem: Problem, chains: int, transitions: int) -> Callable[[], Run]:
+    """The paper's own code, as TFP has it, on its program-counter machine under XLA."""
+    kernel = tfp.experimental.mcmc.NoUTurnSampler(
+        problem.log_prob, problem.step_size, max_tree_depth=MAX_TREE_DEPTH, unrolled_leapfrog_steps=1, seed=1
+    )
+    return _tfp_chain(kernel, lambda results: results.leapfrogs_taken, problem, chains, transitions)
+
+
+def numpyro(problem: Problem, chains: int, transitions: int) -> Callable[[], Run]:
+    import jax
+    import jax.numpy as jnp
+    from numpyro.infer.hmc import hmc
+
+    log_prob = problem.for_jax()
+    start = jnp.array(problem.starts(chains), jnp.float32)
+    init, step = hmc(lambda q: -log_prob(q), algo="NUTS")
+    options = {"adapt_step_size": False, "adapt_mass_matrix": False, "max_tree_depth": MAX_TREE_DEPTH}
+    keys = jax.random.split(jax.random.PRNGKey(0), chains)
+    state = jax.vmap(lambda q, key: init(q, 0, step_size=problem.step_size, rng_key=key, **options))(start, keys)
+
+    @jax.jit
+    def compiled(state: Any) -> Any:
+        def next_state(state: Any, _: None) -> Any:
+            state = jax.vmap(step)(state)
+            return state, (state.z, state.num_steps)
+
+        return jax.lax.scan(next_state, state, None, transitions)[1]
+
+    def run() -> Run:
+        draws, taken = compiled(state)
+        return Run(np.swapaxes(draws, 0, 1), np.swapaxes(taken, 0, 1))
+
+    return run
+
+
+def blackjax(problem: Problem, chains: int, transitions: int) -> Callable[[], Run]:
+    import blackjax as library
+    import jax
+    import jax.numpy as jnp
+
+    start = jnp.array(problem.starts(chains), jnp.float32)
+    kernel = library.nuts(
+        problem.for_jax(), problem.step_size, jnp.ones(problem.dimensions), max_num_doublings=MAX_TREE_DEPTH
+    )
+
+    @jax.jit
+    def compiled(start: Any) -> Any:
+        def next_state(state: Any, key: Any) -> Any:
+            state, info = jax.vmap(kernel.step)(jax.random.split(key, chains), state)
+            return state, (state.position, info.num_integration_steps)
+
+        keys = jax.random.split(jax.random.PRNGKey(0), transitions)
+        return jax.lax.scan(next_state, jax.vmap(kernel.init)(start), keys)[1]
+
+    def run() -> Run:
+        draws, taken = compiled(start)
+        return Run(np.swapaxes(draws, 0, 1), np.swapaxes(taken, 0, 1))
+
+    return run
+
+
+def stan(problem: Problem, chains: int, transitions: int) -> Callable[[], Run]:
+    """One chain for each core, in float64 and without vectors: how Stan is run; ``chains`` does not matter."""
+    del chains
+    import os
+
+    import stan as library
+
+    count, many, thin = os.cpu_count() or 1, 3000 * transitions, 100  # draws go through a socket, which takes its time
+    model = library.build(problem.stan, data=problem.data, random_seed=1)
+    names = ["v", "x"] if problem.name == "funnel" else ["q"]
+    cut = {"v": lambda q: q[0], "x": lambda q: q[1:], "q": lambda q: q}
+    again = itertools.count(1)
+
+    def run() -> Run:
+        starts = problem.starts(count * next(again))[-count:]  # of what it has run before, pystan has the result
+        fit = model.hmc_nuts_diag_e_adapt(
+            num_chains=count, num_samples=many, num_warmup=0, num_thin=thin, stepsize=problem.step_size,
+            max_depth=MAX_TREE_DEPTH, init=[{name: cut[name](q).tolist() for name in names} for q in starts],
+        )  # fmt: skip
+        draws = np.concatenate([np.atleast_3d(fit[name].reshape(-1, many // thin, count)) for name in names])
+        return Run(np.transpose(draws, (2, 1, 0)), thin * fit["n_leapfrog__"].reshape(-1, count).T)
+
+    return run
+
+
+SYSTEMS: dict[str, System] = {
+    "autobatch": autobatch,
+    "tfp.mcmc": tfp_mcmc,
+    "TFP auto_batching": tfp_auto_batching,
+    "NumPyro": numpyro,
+    "BlackJAX": blackjax,
+    "Stan": stan,
+}
