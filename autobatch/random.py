@@ -14,6 +14,7 @@ jax.random with ``jax_threefry_partitionable`` (its default).
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -33,9 +34,23 @@ def _rotate_left(x: tf.Tensor, by: int) -> tf.Tensor:
     )
 
 
-def _threefry(key: tf.Tensor, x0: tf.Tensor, x1: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """Twenty rounds of Threefry-2x32 on counters of any one shape."""
-    k0, k1 = key[0], key[1]
+def threefry(*words: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Threefry-2x32 of the key's two words and the counter's two, element by element; their shapes broadcast.
+
+    One operation of the graph that calls it, as its 140 take long to trace and longer to vectorize.
+    """
+    return _threefry_function(*(tuple(word.shape) for word in words))(*words)
+
+
+@functools.cache
+def _threefry_function(*shapes: tuple[int, ...]) -> tf.types.experimental.ConcreteFunction:
+    with tf.init_scope():
+        specs = [tf.TensorSpec(shape, tf.uint32) for shape in shapes]
+        return tf.function(autobatch_threefry, autograph=False).get_concrete_function(*specs)
+
+
+def autobatch_threefry(k0: tf.Tensor, k1: tf.Tensor, x0: tf.Tensor, x1: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """The twenty rounds."""
     k2 = tf.bitwise.bitwise_xor(tf.bitwise.bitwise_xor(k0, k1), tf.constant(_PARITY, tf.uint32))
     keys = (k0, k1, k2)
     x0, x1 = x0 + k0, x1 + k1
@@ -54,7 +69,8 @@ def _words(key: tf.Tensor, shape: Shape) -> tuple[tf.Tensor, tf.Tensor]:
     count = math.prod(sizes)
     low = tf.constant(np.arange(count, dtype=np.uint64).astype(np.uint32).reshape(sizes))
     high = tf.constant((np.arange(count, dtype=np.uint64) >> np.uint64(32)).astype(np.uint32).reshape(sizes))
-    return _threefry(_key(key), high, low)
+    k0, k1 = tf.unstack(_key(key))
+    return threefry(k0, k1, high, low)
 
 
 def _key(value: Any) -> tf.Tensor:
@@ -85,7 +101,7 @@ def split(key: tf.Tensor, num: int = 2) -> tf.Tensor:
 def fold_in(key: tf.Tensor, data: Any) -> tf.Tensor:
     """A new key for this key and an integer: a counter, an index.  Shape [2]."""
     x = globals()["key"](data)
-    return tf.stack(_threefry(_key(key), x[0], x[1]))
+    return tf.stack(threefry(*tf.unstack(_key(key)), *tf.unstack(x)))
 
 
 def bits(key: tf.Tensor, shape: Shape = (), dtype: tf.DType = tf.uint32) -> tf.Tensor:

@@ -1,6 +1,6 @@
 """The No-U-Turn Samplers that are compared, each as a function of no arguments that runs its chains once more.
 
-A system: (problem, chains, transitions) -> run; run() -> Run.  Steps are of one fixed size, the mass matrix is the unit.
+A system: (problem, chains, transitions) -> run; run() -> Run.  Steps have one fixed size, the mass matrix is the unit.
 """
 
 from __future__ import annotations

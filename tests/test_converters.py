@@ -1,4 +1,4 @@
-"""Matrix products of a batch, against a loop over its members."""
+"""Matrix products and random words of a batch, against a loop over its members."""
 
 import itertools
 
@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from autobatch.runtime.converters import our_products
+from autobatch import random
+from autobatch.runtime.converters import our_converters
 
 Z = 7
 CASES = [
@@ -36,7 +37,7 @@ def test_products_and_their_gradients(m, k, n, batched, turned):
             total = tf.reduce_sum(product**2)
         return product, tape.gradient(total, [x, y])
 
-    with our_products():
+    with our_converters():
         found = tf.vectorized_map(member, tf.range(Z), fallback_to_while_loop=False)
     expected = tf.nest.map_structure(lambda *leaves: np.stack(leaves), *(member(i) for i in range(Z)))
     for f, e in zip(tf.nest.flatten(found), tf.nest.flatten(expected), strict=True):
@@ -47,6 +48,20 @@ def test_tensorflow_keeps_its_own():
     from tensorflow.python.ops.parallel_for import pfor
 
     theirs = pfor._pfor_converter_registry["MatMul"]
-    with our_products():
+    with our_converters():
         assert pfor._pfor_converter_registry["MatMul"] is not theirs
     assert pfor._pfor_converter_registry["MatMul"] is theirs
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3)])
+@pytest.mark.parametrize(("own_key", "own_data"), [(True, True), (True, False), (False, True), (False, False)])
+def test_random_words(own_key, own_data, shape):
+    keys, data = random.split(random.key(0), Z), tf.range(Z)
+
+    def member(i):
+        key = random.fold_in(keys[0] if not own_key else tf.gather(keys, i), tf.gather(data, i) if own_data else 5)
+        return random.bits(key, shape)
+
+    with our_converters():
+        found = tf.vectorized_map(member, tf.range(Z), fallback_to_while_loop=False)
+    np.testing.assert_array_equal(found, [member(i) for i in range(Z)])

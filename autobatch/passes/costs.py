@@ -38,6 +38,9 @@ def _moved(block: BlockStorage, stored: StoredProgram) -> float:
 def _operation_cost(operation: tf.Operation) -> float:
     if operation.type in ("Placeholder", "Const", "Reshape", "Identity", "ExpandDims", "Squeeze", "Shape"):
         return 0
+    if operation.type == "PartitionedCall":
+        body = operation.graph._get_function(operation.get_attr("f").name).graph
+        return sum(map(_operation_cost, body.get_operations()))
     elements = sum(_size(output.shape) for output in operation.outputs)
     if operation.type in ("MatMul", "BatchMatMulV2", "Einsum", "Conv2D"):
         # every output element sums over what the inputs have and the output has not

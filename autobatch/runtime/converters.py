@@ -1,8 +1,9 @@
-"""Matrix products of a batch, vectorized better than ``tf.vectorized_map`` does it.
+"""What ``tf.vectorized_map`` does not vectorize well: matrix products, and our random numbers.
 
 TensorFlow batches ``A x`` with a matrix A that all members share as A [x1 x2 ...], between two transpositions of the
 batch, and an inner product of two vectors as a batch of matrix products.  XLA's CPU code for these is three to ten
-times slower than for the forms here, which keep the batch in front.
+times slower than for the forms here, which keep the batch in front.  Random words come from one call of an element-wise
+function, which stays one call.
 """
 
 from __future__ import annotations
@@ -15,20 +16,23 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.python.ops.parallel_for import pfor
 
+from autobatch import random
+
 _one_at_a_time = threading.RLock()
 
 
 @contextmanager
-def our_products() -> Iterator[None]:
-    """While this lasts, ``tf.vectorized_map`` converts matrix products our way."""
+def our_converters() -> Iterator[None]:
+    """While this lasts, ``tf.vectorized_map`` converts what is below our way."""
     registry = pfor._pfor_converter_registry
     with _one_at_a_time:
-        theirs = registry["MatMul"]
-        registry["MatMul"] = lambda call: _product(call) or theirs(call)
+        theirs = {operation: registry[operation] for operation in _CONVERTERS}
+        for operation, convert in _CONVERTERS.items():
+            registry[operation] = lambda call, o=operation, ours=convert: ours(call) or theirs[o](call)
         try:
             yield
         finally:
-            registry["MatMul"] = theirs
+            registry.update(theirs)
 
 
 def _product(call: pfor._PforInput) -> pfor.WrappedTensor | None:
@@ -54,3 +58,22 @@ def _turned(shape: Any, turned: bool) -> tuple[int, int]:
     """The last two axes, in the order in which the product takes them."""
     *_, rows, columns = shape
     return (columns, rows) if turned else (rows, columns)
+
+
+def _random_words(call: pfor._PforInput) -> list[pfor.WrappedTensor] | None:
+    """Threefry of words of which some are batched; None for any other call."""
+    if random.autobatch_threefry.__name__ not in call.get_attr("f").name:
+        return None
+    inputs = [call.input(i) for i in range(4)]
+    rank = max(word.shape.rank - batched for word, batched, _ in inputs)
+    words = [_with_rank(word, rank) if batched else word for word, batched, _ in inputs]
+    return [pfor.wrap(word, True) for word in random.threefry(*words)]
+
+
+def _with_rank(word: tf.Tensor, rank: int) -> tf.Tensor:
+    """[Z, ...] as [Z, 1, ..., ...], so that what follows the batch broadcasts."""
+    size, *shape = word.shape
+    return tf.reshape(word, [size, *[1] * (rank - len(shape)), *shape])
+
+
+_CONVERTERS = {"MatMul": _product, "PartitionedCall": _random_words}

@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from autobatch import errors, ir, regions
 from autobatch.explain import raise_at
-from autobatch.runtime.converters import our_products
+from autobatch.runtime.converters import our_converters
 from autobatch.types import Tensor, Type, Weak, coerce, dynamic, stored_from, value_from
 
 Stored = list[tf.Tensor]  # the dynamic leaves of one variable, each [Z, ...]
@@ -85,7 +85,7 @@ def run_region(
         once = member({})
         return {v: [_repeat(leaf, size) for leaf in leaves] for v, leaves in once.items()}
     try:
-        with _quiet(), our_products():
+        with _quiet(), our_converters():
             result = tf.vectorized_map(varying, stored_inputs, fallback_to_while_loop=False)
     except (ValueError, NotImplementedError, TypeError) as error:
         raise _vectorization_error(error, region) from error
