@@ -42,6 +42,7 @@ def autobatch(
     jit_compile: bool = True,
     dispatch: Literal["auto", "guarded", "switch_case"] = "auto",
     schedule: Literal["auto", "earliest", "most_populated", "weighed"] = "auto",
+    partial: Literal["auto", "mask", "gather"] = "auto",
     shards: int | Literal["auto"] = "auto",
     max_depth: int | None = None,
     max_steps: int | None = None,
@@ -65,6 +66,9 @@ def autobatch(
       schedule: which block runs next, of those at which members wait: "earliest" in program order (the paper's choice),
         "most_populated", "weighed" (that which serves most members for its cost), or "auto" (weighed, if the blocks
         do enough to be worth it).  Results do not depend on it.
+      partial: how a block runs at which some lanes only wait: "mask" (for all lanes, keeping what concerns those),
+        "gather" (in chunks of waiting lanes, where XLA compiles and the block touches no stack), or "auto" (gathers for
+        blocks that do very much).  Results do not depend on it.
       shards: into how many parts, run by threads beside each other, the batch is cut; inside a ``tf.function`` always
         one.  "auto" takes one for each core, or more of a large state, if they are large enough; one without XLA,
         with ``max_steps``, or if a primitive has a ``size``.
@@ -78,7 +82,7 @@ def autobatch(
     Raises (when called): a subclass of ``errors.AutobatchError`` that shows the line of the source concerned.
     """
     names = as_names(static_argnames)
-    options = Options(in_axes, names, backend, jit_compile, dispatch, schedule, shards, max_depth, max_steps)
+    options = Options(in_axes, names, backend, jit_compile, dispatch, schedule, partial, shards, max_depth, max_steps)
     if fn is None:
         return lambda function: Autobatched(function, options)
     return Autobatched(fn, options)

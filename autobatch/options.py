@@ -20,6 +20,7 @@ class Options:
     jit_compile: bool = True
     dispatch: Literal["auto", "guarded", "switch_case"] = "auto"
     schedule: Literal["auto", "earliest", "most_populated", "weighed"] = "auto"
+    partial: Literal["auto", "mask", "gather"] = "auto"
     shards: int | Literal["auto"] = "auto"
     max_depth: int | None = None
     max_steps: int | None = None
@@ -35,6 +36,7 @@ class Options:
         _check_choice("backend", self.backend, ("program_counter", "local_static", "unbatched"))
         _check_choice("dispatch", self.dispatch, ("auto", "guarded", "switch_case"))
         _check_choice("schedule", self.schedule, ("auto", "earliest", "most_populated", "weighed"))
+        _check_choice("partial", self.partial, ("auto", "mask", "gather"))
         if self.shards != "auto" and (not isinstance(self.shards, int) or self.shards < 1):
             raise ValueError(f"shards must be 'auto' or an int of at least 1, not {self.shards!r}")
         for name in ("max_depth", "max_steps"):

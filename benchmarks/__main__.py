@@ -1,6 +1,6 @@
 """python -m benchmarks [NAME]: prints tables, writes JSON to benchmarks/results/.
 
-NAME: fibonacci, dispatch, writes, overhead, traces; or memory, correctness, which run only by name.
+NAME: fibonacci, dispatch, writes, overhead, traces; or nuts, memory, correctness, which run only by name.
 """
 
 from __future__ import annotations
@@ -12,9 +12,14 @@ from rich.table import Table
 from benchmarks import correctness as correctness_checks
 from benchmarks import dispatch as dispatch_benchmark
 from benchmarks import fibonacci as fibonacci_benchmark
+from benchmarks import nuts as nuts_benchmark
 from benchmarks import overhead as overhead_benchmark
 from benchmarks import traces as traces_benchmark
 from benchmarks import writes as writes_benchmark
+from benchmarks.nuts import installed
+from benchmarks.problems import PROBLEMS
+from benchmarks.report import PAGE, plot, write_tables
+from benchmarks.samplers import SYSTEMS
 from benchmarks.timing import machine, save
 
 app = typer.Typer(add_completion=False, help=__doc__)
@@ -47,6 +52,32 @@ def dispatch(chains: int = 1024, trajectories: int = 2, rounds: int = 3) -> None
     results = dispatch_benchmark.run(chains, trajectories, rounds)
     show(f"NUTS, 100-dimensional Gaussian, {chains} chains, {trajectories} trajectories", results)
     save("dispatch", results)
+
+
+@app.command()
+def nuts(
+    problem: str = typer.Option("gaussian", help="gaussian, logistic or funnel"),
+    chains: str = typer.Option("1,16,256,1024", help="how many, with commas between"),
+    systems: str = typer.Option(",".join(SYSTEMS), help="which samplers, with commas between"),
+    rounds: int = 5,
+) -> None:
+    """The No-U-Turn Samplers of several libraries, in turn; those of the extra `benchmarks`, if it is installed."""
+    unknown = set(systems.split(",")) - set(SYSTEMS)
+    if problem not in PROBLEMS or unknown:
+        raise typer.BadParameter(f"problems are {', '.join(PROBLEMS)}; systems {', '.join(SYSTEMS)}")
+    found = {}
+    for count in chains.split(","):
+        names = installed([name for name in systems.split(",") if name != "Stan" or problem != "funnel"])
+        found[count] = nuts_benchmark.run(problem, int(count), names, rounds)
+        show(f"NUTS, {problem}, {count} chains", found[count])
+        save(f"nuts_{problem}", found)
+
+
+@app.command()
+def report() -> None:
+    """Writes the tables and the plot of docs/performance.md anew, from the JSON."""
+    write_tables()
+    console.print(f"wrote {PAGE} and {plot()}")
 
 
 @app.command()

@@ -1,6 +1,7 @@
 """The order in which blocks run, and the parts in which the batch does, change nothing but the time."""
 
 import itertools
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,6 +10,8 @@ import tensorflow as tf
 
 import autobatch as ab
 from autobatch.passes.costs import FIXED
+from autobatch.runtime import partial
+from autobatch.runtime.machine import Machine
 from autobatch.runtime.shards import CACHED, SMALLEST, good_number, in_shards
 from tests.backends import assert_same
 from tests.programs import PROGRAMS
@@ -45,6 +48,53 @@ def test_how_many_parts(monkeypatch):
     assert parts(10**6, 8, FIXED) == 2
     assert parts(1024, CACHED // 256, FIXED) == 4, "twice what the caches hold"
     assert parts(0, 8, 0.0) == 1
+
+
+@pytest.fixture
+def chunks_of_two(monkeypatch):
+    monkeypatch.setattr(partial, "CHUNK", 2)
+
+
+@pytest.mark.usefixtures("chunks_of_two")
+@pytest.mark.parametrize("dispatch", ["guarded", "switch_case"])
+@pytest.mark.parametrize("name", ["collatz", "quicksort", "newton_sqrt", "tak", "mandelbrot", "adaptive_simpson"])
+def test_gathered_blocks(name, dispatch):
+    function, args = PROGRAMS[name]
+    chosen = function.options(partial="gather", dispatch=dispatch, schedule="most_populated", shards=1)
+    assert_same(chosen(*args), function.options(backend="unbatched")(*args))
+
+
+@pytest.mark.usefixtures("chunks_of_two")
+def test_gathered_blocks_see_failed_checks():
+    n = np.full(9, 5, np.int32)
+    n[7] = 60
+    with pytest.raises(ab.errors.MemberAssertionError) as caught:
+        reciprocals.options(partial="gather", shards=1)(n)
+    assert caught.value.members == (7,)
+
+
+def test_what_is_gathered():
+    """Never what touches a stack or knows its members by their position, and nothing outside XLA."""
+
+    @ab.primitive(size=64)
+    def positioned(x):
+        return x + tf.range(64.0)[:, tf.newaxis]
+
+    @ab.autobatch
+    def recursive(x, depth):
+        if depth == 0:
+            return tf.tanh(x)
+        x = positioned(x)
+        return recursive(x, depth - 1) + x
+
+    lowered = recursive.lower(tf.zeros([64, 3]), tf.zeros([64], tf.int32))
+    machine = Machine(lowered._program.stack, 64, 4, safe=False)
+    texts = [str(block) for block in machine.program.blocks]
+    possible = [partial.can_gather(machine, i) for i in range(machine.halt)]
+    assert any(possible)
+    for text, gathered in zip(texts, possible, strict=False):
+        assert not (gathered and ("positioned" in text or "push" in text or "pop" in text))
+    assert not any(partial.can_gather(replace(machine, safe=True), i) for i in range(machine.halt))
 
 
 @ab.autobatch

@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 import tensorflow as tf
 
 from autobatch.runtime.machine import Machine, State
+from autobatch.runtime.partial import RunBlock
 from autobatch.runtime.schedule import Choice
 
 
-def guarded(machine: Machine, choose: Choice, state: State, shared: Sequence[tf.Tensor]) -> State:
+def guarded(machine: Machine, run_block: RunBlock, choose: Choice, state: State, shared: Sequence[tf.Tensor]) -> State:
     """Each block in a ``tf.while_loop`` that runs while its block is the chosen one, all of them in a chain.
 
     XLA updates what a While carries in place, and each guard carries only what its block changes.  (Through a
@@ -21,7 +22,7 @@ def guarded(machine: Machine, choose: Choice, state: State, shared: Sequence[tf.
     def guard(i: int, chosen: tf.Tensor, state: State) -> tuple[tf.Tensor, State]:
         def run(chosen: tf.Tensor, changed: State) -> tuple[tf.Tensor, State]:
             del chosen
-            new = changed | machine.run_block(i, state | changed, shared)
+            new = changed | run_block(i, state | changed, shared)
             return choose(new["pc"]), new
 
         changed = {key: state[key] for key in changes[i]}
@@ -41,11 +42,13 @@ def guarded(machine: Machine, choose: Choice, state: State, shared: Sequence[tf.
     return _until_done(machine, choose, chain, state)
 
 
-def switch_case(machine: Machine, choose: Choice, state: State, shared: Sequence[tf.Tensor]) -> State:
+def switch_case(
+    machine: Machine, run_block: RunBlock, choose: Choice, state: State, shared: Sequence[tf.Tensor]
+) -> State:
     """The paper's figure 5: ``tf.switch_case`` over all blocks."""
 
     def step(chosen: tf.Tensor, state: State) -> tuple[tf.Tensor, State]:
-        branches = [lambda i=i: state | machine.run_block(i, state, shared) for i in range(machine.halt)]
+        branches = [lambda i=i: state | run_block(i, state, shared) for i in range(machine.halt)]
         state = tf.switch_case(chosen, branches)
         return choose(state["pc"]), state
 

@@ -189,6 +189,21 @@ class Machine:
             keys += ["fault", *self._notes(block)]
         return tuple(sorted(keys))
 
+    def keys_read(self, i: int) -> list[str]:
+        """The parts of the state that block ``i``, if it neither calls nor saves anything, reads besides ``pc``."""
+        block = self.program.blocks[i]
+        keys = {self._register(leaf) for leaf in self.stored.blocks[i].reads}
+        if isinstance(block.terminator, ir.Return) and self.has_calls:
+            keys |= {"depth", "pc stack"}
+        if regions.makes_checks(block.ops, self.typed.checks):
+            keys |= {"fault", *self._notes(block)}
+        return sorted(keys)
+
+    @staticmethod
+    def axis(key: str) -> int:
+        """The axis of the lanes."""
+        return 1 if key == "pc stack" or key.startswith("stack ") else 0
+
     def _notes(self, block: ir.Block) -> list[str]:
         checks = ((k, c) for k, c in enumerate(self.typed.checks) if regions.makes_checks(block.ops, [c]))
         return [_note(k, j) for k, check in checks for j in range(len(dynamic(check.values.type)))]

@@ -11,7 +11,7 @@ import tensorflow as tf
 from autobatch import errors, ir
 from autobatch.options import Options
 from autobatch.passes.storage import StoredProgram
-from autobatch.runtime import failures
+from autobatch.runtime import failures, partial
 from autobatch.runtime.dispatch import STRATEGIES
 from autobatch.runtime.machine import Machine
 from autobatch.runtime.schedule import SCHEDULES
@@ -53,9 +53,10 @@ class ProgramCounter:
         if (depth, size) not in self.functions:
             machine, jit_compile = self.machine(depth, size), self.options.jit_compile
             strategy, choose = STRATEGIES[self.options.dispatch], SCHEDULES[self.options.schedule](machine)
+            run_block = partial.STRATEGIES[self.options.partial](machine)
 
             def run(arguments: list[Stored], shared: list[tf.Tensor]) -> Outcome:
-                state = strategy(machine, choose, machine.initial(arguments), shared)
+                state = strategy(machine, run_block, choose, machine.initial(arguments), shared)
                 overflow = state.get("overflow", tf.zeros([size], tf.bool))
                 fault = state.get("fault", tf.zeros([size], tf.int32))
                 pc = tf.where(state["pc"] >= machine.halt, machine.stopped, state["pc"])

@@ -191,7 +191,7 @@ def named_out_of_order():
 
 def test_a_start_by_name():
     start = {"tau": np.full([4], 0.5), "chain": np.full([4], -7.0)}
-    result = quiet(named_out_of_order, start, 2, 0, np.int64(0), observed={"y": np.float64(1.0)}, step_size=1e-6)
+    result = quiet(named_out_of_order, start, 2, 0, np.int64(0), observed={"y": np.float64(1.0)}, step_size=1e-7)
     np.testing.assert_allclose(result.samples.tau, 0.5, rtol=1e-3)
     np.testing.assert_allclose(result.samples.chain, -7.0, rtol=1e-3)
     assert "chain_" in result.summary().index

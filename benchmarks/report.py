@@ -1,0 +1,81 @@
+"""The tables and plots of docs/performance.md, from the JSON that the benchmarks left."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from benchmarks.nuts import LIMIT
+from benchmarks.timing import RESULTS
+
+PAGE = Path(__file__).parents[1] / "docs" / "performance.md"
+
+
+def load(name: str) -> dict[str, Any]:
+    return json.loads((RESULTS / f"{name}.json").read_text())
+
+
+def nuts_table(problem: str) -> str:
+    """Rows are systems, columns numbers of chains; each cell gradients a second, and its share of the limit."""
+    by_chains = load(f"nuts_{problem}")["results"]
+    names = list(dict.fromkeys(name for rows in by_chains.values() for name in rows))
+    lines = [
+        "| | " + " | ".join(f"{chains} chains" for chains in by_chains) + " |",
+        "| --- |" + " --- |" * len(by_chains),
+    ]
+    for name in names:
+        cells = [_cell(rows, name) for rows in by_chains.values()]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _cell(rows: dict[str, dict[str, float]], name: str) -> str:
+    if name not in rows:
+        return "—"
+    row = rows[name]
+    text = f"{row['gradients_per_second']:,.0f}"
+    if name != LIMIT:
+        text += f" ({row['gradients_per_second'] / rows[LIMIT]['gradients_per_second']:.0%})"
+    if "effective_per_second" in row:
+        text += f", {row['effective_per_second']:,.0f} effective"
+    return text
+
+
+def write_tables() -> None:
+    """Puts each table between its marks, ``<!-- nuts gaussian -->`` and ``<!-- end -->``."""
+    page = PAGE.read_text()
+
+    def table(found: re.Match[str]) -> str:
+        return f"<!-- nuts {found[1]} -->\n{nuts_table(found[1])}\n<!-- end -->"
+
+    PAGE.write_text(re.sub(r"<!-- nuts (\w+) -->\n.*?<!-- end -->", table, page, flags=re.DOTALL))
+
+
+def plot(problems: tuple[str, ...] = ("gaussian", "logistic")) -> Path:
+    """Gradients a second against the number of chains, both logarithmic."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from matplotlib import pyplot as plt
+
+    figure, axes = plt.subplots(1, len(problems), figsize=(5 * len(problems), 4), layout="constrained")
+    for axis, problem in zip(axes, problems, strict=True):
+        by_chains = load(f"nuts_{problem}")["results"]
+        for name in dict.fromkeys(name for rows in by_chains.values() for name in rows):
+            points = [
+                (int(c), rows[name]["gradients_per_second"] / 1000) for c, rows in by_chains.items() if name in rows
+            ]
+            style = {"autobatch": {"linewidth": 3}, LIMIT: {"color": "0.4", "linestyle": "--"}}.get(name, {})
+            axis.loglog(*zip(*points, strict=True), marker="o", markersize=4, label=name, **style)
+        axis.set(title=problem, xlabel="chains", ylabel="thousand gradients a second")
+        axis.set_xticks([int(c) for c in by_chains], by_chains)
+        axis.minorticks_off()
+        axis.grid(alpha=0.3)
+    axes[0].legend(fontsize=8)
+    about = load(f"nuts_{problems[0]}")["machine"]
+    figure.supxlabel(f"{about['processor']}, {about['cores']} cores, TensorFlow {about['tensorflow']}", fontsize=8)
+    path = PAGE.parent / "nuts.png"
+    figure.savefig(path, dpi=150)
+    return path
