@@ -42,7 +42,7 @@ def installed(names: Sequence[str]) -> list[str]:
 def run(problem: str, chains: int, systems: Sequence[str], rounds: int) -> dict[str, dict[str, float]]:
     """For each system its times, gradients a second, and effective draws a second of the slowest coordinate."""
     target, makers = PROBLEMS[problem](), {LIMIT: gradient_alone, **SYSTEMS}
-    transitions = TRANSITIONS[problem] * (20 if chains == 1 else 1)
+    transitions = max(TRANSITIONS[problem], 1600 // chains)
     last: dict[str, Run] = {}
 
     def kept(name: str, make: System) -> Callable[[], np.ndarray]:

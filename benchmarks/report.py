@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.nuts import LIMIT
+from benchmarks.problems import PROBLEMS
 from benchmarks.timing import RESULTS
 
 PAGE = Path(__file__).parents[1] / "docs" / "performance.md"
@@ -22,13 +23,17 @@ def nuts_table(problem: str) -> str:
     by_chains = load(f"nuts_{problem}")["results"]
     names = list(dict.fromkeys(name for rows in by_chains.values() for name in rows))
     lines = [
-        "| | " + " | ".join(f"{chains} chains" for chains in by_chains) + " |",
+        "| | " + " | ".join(map(_chains, by_chains)) + " |",
         "| --- |" + " --- |" * len(by_chains),
     ]
     for name in names:
         cells = [_cell(rows, name) for rows in by_chains.values()]
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
+
+
+def _chains(count: str) -> str:
+    return f"{int(count):,} chain{'s' * (count != '1')}"
 
 
 def _cell(rows: dict[str, dict[str, float]], name: str) -> str:
@@ -53,15 +58,16 @@ def write_tables() -> None:
     PAGE.write_text(re.sub(r"<!-- nuts (\w+) -->\n.*?<!-- end -->", table, page, flags=re.DOTALL))
 
 
-def plot(problems: tuple[str, ...] = ("gaussian", "logistic")) -> Path:
-    """Gradients a second against the number of chains, both logarithmic."""
+def plot() -> Path:
+    """Gradients a second against the number of chains, both logarithmic, for each problem that was run."""
     import matplotlib as mpl
 
     mpl.use("Agg")
     from matplotlib import pyplot as plt
 
-    figure, axes = plt.subplots(1, len(problems), figsize=(5 * len(problems), 4), layout="constrained")
-    for axis, problem in zip(axes, problems, strict=True):
+    problems = [name for name in PROBLEMS if (RESULTS / f"nuts_{name}.json").exists()]
+    figure, axes = plt.subplots(1, len(problems), figsize=(6 * len(problems), 4), layout="constrained", squeeze=False)
+    for axis, problem in zip(axes[0], problems, strict=True):
         by_chains = load(f"nuts_{problem}")["results"]
         for name in dict.fromkeys(name for rows in by_chains.values() for name in rows):
             points = [
@@ -73,7 +79,7 @@ def plot(problems: tuple[str, ...] = ("gaussian", "logistic")) -> Path:
         axis.set_xticks([int(c) for c in by_chains], by_chains)
         axis.minorticks_off()
         axis.grid(alpha=0.3)
-    axes[0].legend(fontsize=8)
+    axes[0, 0].legend(fontsize=8)
     about = load(f"nuts_{problems[0]}")["machine"]
     figure.supxlabel(f"{about['processor']}, {about['cores']} cores, TensorFlow {about['tensorflow']}", fontsize=8)
     path = PAGE.parent / "nuts.png"
