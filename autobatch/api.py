@@ -64,8 +64,8 @@ def autobatch(
       dispatch: how the machine runs the chosen block: "guarded" (each block in a while loop, in place),
         "switch_case" (the paper's figure 5), or "auto" (now always guarded).
       schedule: which block runs next, of those at which members wait: "earliest" in program order (the paper's choice),
-        "most_populated", "weighed" (that which serves most members for its cost), or "auto" (weighed, if the blocks
-        do enough to be worth it).  Results do not depend on it.
+        "most_populated", "weighed" (that which serves most members for the square of its cost), or "auto"
+        (weighed, if the blocks do enough to be worth it).  Results do not depend on it.
       partial: how a block runs at which some lanes only wait: "mask" (for all lanes, keeping what concerns those),
         "gather" (in chunks of waiting lanes, where XLA compiles and the block touches no stack), or "auto" (gathers for
         blocks that do very much).  Results do not depend on it.

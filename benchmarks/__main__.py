@@ -65,9 +65,11 @@ def nuts(
     unknown = set(systems.split(",")) - set(SYSTEMS)
     if problem not in PROBLEMS or unknown:
         raise typer.BadParameter(f"problems are {', '.join(PROBLEMS)}; systems {', '.join(SYSTEMS)}")
-    found = {}
+    wanted = [name for name in systems.split(",") if name != "Stan" or problem != "funnel"]
+    names, found = installed(wanted), {}
+    if left_out := set(wanted) - set(names):
+        console.print(f"not installed: {', '.join(sorted(left_out))}; pip install -e '.[benchmarks]'", markup=False)
     for count in chains.split(","):
-        names = installed([name for name in systems.split(",") if name != "Stan" or problem != "funnel"])
         found[count] = nuts_benchmark.run(problem, int(count), names, rounds)
         show(f"NUTS, {problem}, {count} chains", found[count])
         save(f"nuts_{problem}", found)

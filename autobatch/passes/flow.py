@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from autobatch import ir
 
@@ -27,11 +27,11 @@ def predecessors(blocks: Sequence[ir.Block]) -> list[list[int]]:
     return result
 
 
-def live_before(ops: Sequence[ir.Op], live_after: frozenset[str], reads: Callable = ir.reads) -> frozenset[str]:
+def live_before(ops: Sequence[ir.Op], live_after: frozenset[str]) -> frozenset[str]:
     live = set(live_after)
     for op in reversed(ops):
         live -= set(ir.writes(op))
-        live |= set(reads(op))
+        live |= set(ir.reads(op))
     return frozenset(live)
 
 

@@ -234,8 +234,3 @@ def _epilogue(
     (found,) = returns
     writes = any(op.function.kind == "write" for op in blocks[found].ops if isinstance(op, ir.Update))
     return None if writes or makes_checks(blocks[found].ops, checks) else found
-
-
-def stack_reads(op: ir.Op) -> tuple[str, ...]:
-    """Variables whose tops the operation uses; a Push also saves the old top."""
-    return (*op.inputs, *op.outputs) if isinstance(op, ir.Push) else ir.reads(op)

@@ -27,7 +27,7 @@ import tensorflow as tf
 
 from autobatch import ir, regions
 from autobatch.passes.leaf_flow import Leaf, leaf_type, leaves_of
-from autobatch.passes.stack_lowering import TypedStackProgram, stack_reads
+from autobatch.passes.stack_lowering import TypedStackProgram
 from autobatch.passes.storage import StoredProgram
 from autobatch.runtime.vectorize import FAULT, Environment, Stored, note, run_region, write_items
 from autobatch.types import coerce, dynamic, truth_values
@@ -168,7 +168,9 @@ class Machine:
 
     def _completed(self, env: Environment, part: regions.Region | ir.Op) -> Environment:
         """With zeros for what the part hands on and nothing ever looks at."""
-        read = part.inputs if isinstance(part, regions.Region) else stack_reads(part)
+        read = () if isinstance(part, ir.Pop) else part.inputs
+        if isinstance(part, ir.Push):
+            read += part.outputs  # a Push also saves the old top
         return {v: [self._zeros(leaf) for leaf in self._leaves(v)] for v in read if v not in env} | env
 
     def _leaves(self, variable: str) -> list[Leaf]:
