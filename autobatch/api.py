@@ -44,6 +44,7 @@ def autobatch(
     schedule: Literal["auto", "earliest", "most_populated", "weighed"] = "auto",
     partial: Literal["auto", "mask", "gather"] = "auto",
     shards: int | Literal["auto"] = "auto",
+    compact: Literal["auto", "always", "never"] = "auto",
     max_depth: int | None = None,
     max_steps: int | None = None,
 ) -> Any:
@@ -72,7 +73,10 @@ def autobatch(
       shards: into how many parts, run by threads beside each other, the batch is cut; inside a ``tf.function`` always
         one.  "auto" takes one for each core, or more of a large state, if they are large enough; one without XLA,
         with ``max_steps``, or if a primitive has a ``size``.
-      max_depth: how deep calls may nest; None lets the stacks grow, and the program start again, up to 100,000.
+      compact: whether the last quarter of the members goes on in a smaller machine, and of that the last quarter in one
+        yet smaller, down to 16; each takes compiling once.  "auto" does it once the time lost otherwise, in this call
+        and those before, is that of compiling; never inside a ``tf.function`` or with ``max_steps``.
+      max_depth: how deep calls may nest; None lets the stacks grow, up to 100,000.
         Inside a ``tf.function`` stacks cannot grow, and a recursive function needs it.
       max_steps: how many blocks may run in all (of each part, if there are several); None for no limit.  Says which
         members are in a loop without end.
@@ -82,7 +86,9 @@ def autobatch(
     Raises (when called): a subclass of ``errors.AutobatchError`` that shows the line of the source concerned.
     """
     names = as_names(static_argnames)
-    options = Options(in_axes, names, backend, jit_compile, dispatch, schedule, partial, shards, max_depth, max_steps)
+    options = Options(
+        in_axes, names, backend, jit_compile, dispatch, schedule, partial, shards, compact, max_depth, max_steps
+    )
     if fn is None:
         return lambda function: Autobatched(function, options)
     return Autobatched(fn, options)

@@ -22,6 +22,7 @@ class Options:
     schedule: Literal["auto", "earliest", "most_populated", "weighed"] = "auto"
     partial: Literal["auto", "mask", "gather"] = "auto"
     shards: int | Literal["auto"] = "auto"
+    compact: Literal["auto", "always", "never"] = "auto"
     max_depth: int | None = None
     max_steps: int | None = None
 
@@ -37,6 +38,7 @@ class Options:
         _check_choice("dispatch", self.dispatch, ("auto", "guarded", "switch_case"))
         _check_choice("schedule", self.schedule, ("auto", "earliest", "most_populated", "weighed"))
         _check_choice("partial", self.partial, ("auto", "mask", "gather"))
+        _check_choice("compact", self.compact, ("auto", "always", "never"))
         if self.shards != "auto" and (not isinstance(self.shards, int) or self.shards < 1):
             raise ValueError(f"shards must be 'auto' or an int of at least 1, not {self.shards!r}")
         for name in ("max_depth", "max_steps"):

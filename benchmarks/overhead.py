@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import tensorflow as tf
 
+from autobatch.runtime.dispatch import Limit
+from autobatch.runtime.engine import FOREVER
 from benchmarks.timing import in_turn
 from examples.fibonacci import fibonacci
 
@@ -14,7 +16,7 @@ def run(rounds: int) -> dict[str, dict[str, float]]:
     lowered.compile()
     taken, program = lowered._taken, lowered._program
     executable = program.executable(taken.size, fibonacci._options)
-    function = executable.wholes[executable.depth]  # type: ignore[union-attr]
+    engine = executable.account(executable.depth, taken.size).engine  # type: ignore[union-attr]
     arguments = program.arguments(taken)
 
     def decorate():
@@ -25,7 +27,7 @@ def run(rounds: int) -> dict[str, dict[str, float]]:
 
     return in_turn(
         {
-            "the tf.function alone": lambda: function(arguments, taken.shared).results,
+            "the tf.function alone": lambda: engine.begin(arguments, taken.shared, Limit(0, FOREVER)).outcome.results,
             "the autobatched function": lambda: fibonacci(n),
             "decorating a function": decorate,
         },

@@ -135,7 +135,8 @@ def warn_of_trouble(result: Result, unconstrained: np.ndarray, max_tree_depth: i
         )
 
 
-MOST_EXAMINED = 10  # coordinates, those of largest R-hat, whose effective sample size is looked at
+PIECE = 2**20  # bytes of draws that are looked at together, so that they stay in the cache
+MOST_EXAMINED = 4  # coordinates, those of largest R-hat, whose effective sample size is looked at
 
 
 def _warn(message: str) -> None:
@@ -151,13 +152,20 @@ def _effective_draws(draws: np.ndarray) -> float:
 
 def split_r_hat(draws: np.ndarray) -> np.ndarray:
     """R-hat of halved chains, [d] from [chains, draws, d] (Gelman et al., Bayesian Data Analysis, section 11.4)."""
-    half = draws.shape[1] // 2
+    half, pieces = draws.shape[1] // 2, -(-draws.nbytes // PIECE)
     moments = [
-        (part.mean(axis=0, dtype=np.float64), part.var(axis=0, ddof=1, dtype=np.float64))
-        for chain in draws
-        for part in (chain[:half], chain[-half:])
+        _moments(part.astype(np.float64))
+        for chains in np.array_split(draws, min(pieces, len(draws)))
+        for part in (chains[:, :half], chains[:, -half:])
     ]
-    means, variances = (np.stack(m) for m in zip(*moments, strict=True))
+    means, variances = (np.concatenate(m) for m in zip(*moments, strict=True))
     within, between = variances.mean(axis=0), means.var(axis=0, ddof=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.sqrt((half - 1) / half + between / within)
+
+
+def _moments(part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The mean and variance of each chain, [chains, d] each from [chains, draws, d], which is overwritten."""
+    mean = part.mean(axis=1)
+    part -= mean[:, np.newaxis]
+    return mean, np.einsum("cnd,cnd->cd", part, part) / (part.shape[1] - 1)

@@ -1,8 +1,9 @@
-"""How the chosen block is run: strategies with the same results and different costs."""
+"""How the chosen block is run: strategies with the same results and different costs; and the loop around them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import tensorflow as tf
 
@@ -10,8 +11,10 @@ from autobatch.runtime.machine import Machine, State
 from autobatch.runtime.partial import RunBlock
 from autobatch.runtime.schedule import Choice
 
+Step = Callable[[tf.Tensor, State], tuple[tf.Tensor, State]]  # (chosen block, state) -> what comes then
 
-def guarded(machine: Machine, run_block: RunBlock, choose: Choice, state: State, shared: Sequence[tf.Tensor]) -> State:
+
+def guarded(machine: Machine, run_block: RunBlock, choose: Choice, shared: Sequence[tf.Tensor]) -> Step:
     """Each block in a ``tf.while_loop`` that runs while its block is the chosen one, all of them in a chain.
 
     XLA updates what a While carries in place, and each guard carries only what its block changes.  (Through a
@@ -39,12 +42,10 @@ def guarded(machine: Machine, run_block: RunBlock, choose: Choice, state: State,
             chosen, state = guard(i, chosen, state)
         return chosen, state
 
-    return _until_done(machine, choose, chain, state)
+    return chain
 
 
-def switch_case(
-    machine: Machine, run_block: RunBlock, choose: Choice, state: State, shared: Sequence[tf.Tensor]
-) -> State:
+def switch_case(machine: Machine, run_block: RunBlock, choose: Choice, shared: Sequence[tf.Tensor]) -> Step:
     """The paper's figure 5: ``tf.switch_case`` over all blocks."""
 
     def step(chosen: tf.Tensor, state: State) -> tuple[tf.Tensor, State]:
@@ -52,10 +53,14 @@ def switch_case(
         state = tf.switch_case(chosen, branches)
         return choose(state["pc"]), state
 
-    return _until_done(machine, choose, step, state)
+    return step
 
 
-def _until_done(machine: Machine, choose: Choice, step: Callable, state: State) -> State:
+STRATEGIES = {"guarded": guarded, "switch_case": switch_case, "auto": guarded}
+
+
+def until_done(machine: Machine, step: Step, choose: Choice, state: State) -> State:
+    """Steps until no lane can move."""
     _, state = tf.while_loop(
         lambda chosen, state: (chosen < machine.halt) & machine.may_go_on(state),
         step,
@@ -65,4 +70,43 @@ def _until_done(machine: Machine, choose: Choice, step: Callable, state: State) 
     return state
 
 
-STRATEGIES = {"guarded": guarded, "switch_case": switch_case, "auto": guarded}
+LOOK = 16  # passes between two looks at how many lanes are not done
+
+
+class Limit(NamedTuple):
+    """When the machine stops before its end: after ``patience`` looks at which at most ``floor`` lanes are not done."""
+
+    floor: tf.Tensor | int
+    patience: tf.Tensor | int
+
+
+class Looks(NamedTuple):
+    """How often the machine was looked at, and how often with no more lanes than the limit's floor."""
+
+    all: tf.Tensor
+    late: tf.Tensor
+
+
+def until_few(machine: Machine, step: Step, choose: Choice, state: State, limit: Limit) -> tuple[State, Looks]:
+    """Steps until no lane can move, or the limit is reached."""
+
+    def are_few(state: State) -> tf.Tensor:
+        pc = state["pc"]
+        return tf.reduce_sum(tf.cast((pc < machine.halt) | (pc > machine.stopped), tf.int32)) <= limit.floor
+
+    def goes_on(chosen: tf.Tensor, state: State, few: tf.Tensor, looks: Looks) -> tf.Tensor:
+        return (chosen < machine.halt) & machine.may_go_on(state) & ~(few & (looks.late >= limit.patience))
+
+    def passes(chosen: tf.Tensor, state: State, few: tf.Tensor, looks: Looks) -> tuple:
+        _, chosen, state = tf.while_loop(
+            lambda k, chosen, state: (k < LOOK) & (chosen < machine.halt) & machine.may_go_on(state),
+            lambda k, chosen, state: (k + 1, *step(chosen, state)),
+            (0, chosen, state),
+            parallel_iterations=1,
+        )
+        return chosen, state, are_few(state), Looks(looks.all + 1, looks.late + tf.cast(few, tf.int32))
+
+    none = Looks(tf.constant(0), tf.constant(0))
+    start = (choose(state["pc"]), state, are_few(state), none)
+    _, state, _, looks = tf.while_loop(goes_on, passes, start, parallel_iterations=1)
+    return state, looks

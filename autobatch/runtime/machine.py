@@ -2,13 +2,13 @@
 
 The state is a dictionary of tensors, for Z lanes and stacks of D saved frames:
 
-    pc              [Z] int32           the block that the lane waits to run; the number of blocks when it is done
+    pc              [Z] int32           the block that the lane waits to run; or ``halt``, ``stopped``, or, for a lane
+                                        that needs deeper stacks to run a block, that much behind ``stopped``
     register v k    [Z, ...]            leaf k of variable v, or a copy that shares its register (passes/storage.py);
                                         the cached top of the stack if it has one
     stack v k       [D + 1, Z, ...]     the saved values; row D takes the writes of idle lanes
     pc stack        [D + 1, Z] int32    where each frame returns to
     depth           [Z] int32           how many frames the lane has saved
-    overflow        [Z] bool            lanes that stopped because they needed a frame more
     fault           [Z] int32           1 + the position of the check that stopped the lane, or 0
     note k j        [Z, ...]            leaf j of what check k shows of a lane that it stopped
     steps           [] int32            how many blocks have run, if their number is limited
@@ -80,6 +80,12 @@ class Machine:
         return len(self.program.blocks)
 
     @cached_property
+    def knows_positions(self) -> bool:
+        """Whether a primitive takes only batches of one size."""
+        ops = (op for block in self.program.blocks for op in block.ops)
+        return any(isinstance(op, ir.Update | ir.Push) and op.function.size is not None for op in ops)
+
+    @cached_property
     def registers(self) -> list[Leaf]:
         """The registers that blocks hand to each other; the epilogue's own results need none."""
         live = set().union(*(block.reads for block in self.stored.blocks))
@@ -101,10 +107,14 @@ class Machine:
         types = (leaf_type(leaf, self.typed.types) for leaf in registers + stacks)
         return sum(math.prod(type_.shape) * type_.dtype.size for type_ in types)
 
-    def initial(self, arguments: Sequence[Stored]) -> State:
-        """The state before the first block; ``arguments`` are the stored leaves of each input."""
+    def initial(self, arguments: Sequence[Stored], members: int | None = None) -> State:
+        """The state before the first block; ``arguments`` are the stored leaves of each input.
+
+        Only the first ``members`` lanes will run; None for all.
+        """
         types, z = self.typed.types, self.size
-        state: State = {"pc": tf.zeros([z], tf.int32)}
+        members = z if members is None else members
+        state: State = {"pc": tf.constant([0] * members + [self.stopped] * (z - members), tf.int32)}
         for leaf in self.registers:
             state[self._register(leaf)] = self._zeros(leaf)
         for leaf in sorted(self.stored.stacked):
@@ -113,7 +123,6 @@ class Machine:
         if self.has_calls:
             state["pc stack"] = tf.zeros([self.depth + 1, z], tf.int32)
             state["depth"] = tf.zeros([z], tf.int32)
-            state["overflow"] = tf.zeros([z], tf.bool)
         if self.typed.checks:
             state["fault"] = tf.zeros([z], tf.int32)
         if self.max_steps is not None:
@@ -184,7 +193,7 @@ class Machine:
         keys += [self._register(leaf) for leaf in storage.writes]
         keys += {_stack(leaf) for step in storage.steps for leaf in step.saves & self.stored.stacked}
         if isinstance(block.terminator, ir.PushJump):
-            keys += ["pc stack", "depth", "overflow"]
+            keys += ["pc stack", "depth"]
         if isinstance(block.terminator, ir.Return) and self.has_calls:
             keys += ["depth"]
         if regions.makes_checks(block.ops, self.typed.checks):
@@ -213,8 +222,10 @@ class Machine:
     def run_block(self, i: int, state: State, shared: Sequence[tf.Tensor]) -> State:
         """Runs block ``i`` for the lanes that wait there; returns the changed parts of the state."""
         block, storage, types, z = self.program.blocks[i], self.stored.blocks[i], self.typed.types, self.size
-        active = tf.equal(state["pc"], i)
-        env = self._inputs(i, state, active)
+        waiting = active = tf.equal(state["pc"], i)
+        if isinstance(block.terminator, ir.PushJump):
+            active = waiting & (state["depth"] < self.depth)
+        env = self._inputs(i, state, waiting)
         new: State = {}
         fault, in_place = None, {leaf for leaf in storage.writes if _is_only_written(block, leaf[0])}
         for part, live in zip(regions.regions(block.ops), storage.after, strict=True):
@@ -258,6 +269,8 @@ class Machine:
             key = self._register((v, k))
             new[key] = _masked(active, env[v][k], state[key])
         new |= self._jump(block.terminator, active, env, state, shared)
+        if active is not waiting:
+            new["pc"] = tf.where(waiting & ~active, self.stopped + 1 + i, new["pc"])
         if self.max_steps is not None:
             new["steps"] = state["steps"] + 1
         if fault is not None:
@@ -313,13 +326,11 @@ class Machine:
                 return {"pc": tf.where(active, tf.where(test, true, false), pc)}
             case ir.PushJump(target, return_to):
                 depth = state["depth"]
-                full = active & (depth >= self.depth)
                 frame = tf.fill([self.size], return_to)
                 return {
-                    "pc": tf.where(full, self.stopped, tf.where(active, target, pc)),
+                    "pc": tf.where(active, target, pc),
                     "pc stack": self._save(state["pc stack"], frame, active, depth),
-                    "depth": depth + tf.cast(active & ~full, tf.int32),
-                    "overflow": state["overflow"] | full,
+                    "depth": depth + tf.cast(active, tf.int32),
                 }
             case _:
                 return self._return(active, state)
