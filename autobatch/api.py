@@ -24,6 +24,7 @@ from autobatch.passes.item_writes import write_in_place
 from autobatch.passes.simplify import simplify
 from autobatch.passes.stack_lowering import lower_to_stack
 from autobatch.passes.storage import StoredProgram, allocate
+from autobatch.passes.tail_duplication import duplicate_tails
 from autobatch.passes.webs import split_webs
 from autobatch.runtime import unbatched
 from autobatch.runtime.local_static import LocalStatic
@@ -290,7 +291,7 @@ class _Program:
 
     @functools.cached_property
     def stack(self) -> StoredProgram:
-        return costly_last(allocate(lower_to_stack(self.typed)))
+        return costly_last(allocate(duplicate_tails(lower_to_stack(self.typed))))
 
     @property
     def result_type(self) -> Any:

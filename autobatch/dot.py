@@ -39,8 +39,8 @@ def _edges(name: str, i: int, terminator: ir.Terminator) -> list[str]:
             targets = {target: ""}
         case ir.Branch(_, true, false):
             targets = {true: "true", false: "false"}
-        case ir.PushJump(target, return_to):
-            targets = {target: "call", return_to: "return"}
+        case ir.PushJump(_, return_to) as call:
+            targets = dict.fromkeys(call.targets, "call") | {return_to: "return"}
         case _:
             return []
     return [

@@ -15,8 +15,8 @@ text form that ``Lowered.as_text`` shows and that the golden tests compare.
 from __future__ import annotations
 
 import linecache
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 
@@ -159,14 +159,19 @@ class Branch:
 
 @dataclass(frozen=True)
 class PushJump:
-    """Jump to ``target`` after setting up a return to ``return_to``."""
+    """Jump, or branch, after setting up a return to ``return_to``."""
 
-    target: int
+    then: Jump | Branch
     return_to: int
     location: Location = field(compare=False, repr=False)
 
+    @property
+    def targets(self) -> tuple[int, ...]:
+        """Where the callee may begin."""
+        return successors(self.then)
+
     def __str__(self) -> str:
-        return f"pushjump {self.target} {self.return_to}"
+        return f"push{self.then} {self.return_to}"
 
 
 @dataclass(frozen=True)
@@ -203,6 +208,19 @@ def successors(terminator: Terminator) -> tuple[int, ...]:
             return (return_to,)
         case _:
             return ()
+
+
+def retargeted(terminator: Terminator, to: Mapping[int, int]) -> Terminator:
+    """For blocks that have new numbers."""
+    match terminator:
+        case Jump(target):
+            return Jump(to[target])
+        case Branch(_, true, false):
+            return replace(terminator, true=to[true], false=to[false])
+        case PushJump(then, return_to):
+            return replace(terminator, then=retargeted(then, to), return_to=to[return_to])
+        case _:
+            return terminator
 
 
 def reads(op: Op) -> tuple[str, ...]:

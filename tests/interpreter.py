@@ -45,14 +45,15 @@ def _member(typed: Any, arguments: list[list[tf.Tensor]], shared: list[tf.Tensor
                     tops[target] = [leaf[0] for leaf in leaves]
                 case ir.Pop(variables):
                     tops |= {v: stacks[v].pop() for v in variables}
-        match block.terminator:
+        end = block.terminator
+        if isinstance(end, ir.PushJump):
+            frames.append(end.return_to)
+            end = end.then
+        match end:
             case ir.Jump(target):
                 pc = target
             case ir.Branch(condition, true, false):
                 pc = true if tops[condition][0] else false
-            case ir.PushJump(target, return_to):
-                frames.append(return_to)
-                pc = target
             case _ if frames:
                 pc = frames.pop()
             case _:

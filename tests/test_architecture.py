@@ -20,6 +20,7 @@ LAYERS = [
         "passes.leaf_flow",
         "passes.stack_lowering",
         "passes.storage",
+        "passes.tail_duplication",
     ],
     ["arguments", "inference"],
     ["passes", "frontend", "regions", "dot", "types"],

@@ -90,3 +90,22 @@ def test_static_arguments_make_specialisations():
 
 def lambda_free_double(x):
     return 2.0 * x
+
+
+def test_short_tests_stand_where_they_are_jumped_to():
+    @ab.autobatch
+    def countdown(n):
+        return 0 if n <= 0 else 1 + countdown(n - 1)
+
+    @ab.autobatch
+    def slow_test(x):
+        while tf.reduce_sum(x) < 10.0:
+            x = x + 1.0
+        return x
+
+    blocks = countdown.lower(tf.range(3)).stack_program.blocks
+    (call,) = (b.terminator for b in blocks if isinstance(b.terminator, ir.PushJump))
+    assert isinstance(call.then, ir.Branch), "the base case is tested before the call"
+    assert sum("<=" in str(block) for block in blocks) == 2
+    blocks = slow_test.lower(tf.zeros([2, 3])).stack_program.blocks
+    assert sum("reduce_sum" in str(block) for block in blocks) == 1, "vectors are not worth it"

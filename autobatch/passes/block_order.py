@@ -25,7 +25,7 @@ def costly_last(stored: StoredProgram) -> StoredProgram:
     to = {old: new for new, old in enumerate(order)}
     program = replace(
         typed.program,
-        blocks=tuple(replace(blocks[i], terminator=_retarget(blocks[i].terminator, to)) for i in order),
+        blocks=tuple(replace(blocks[i], terminator=ir.retargeted(blocks[i].terminator, to)) for i in order),
         labels=tuple((to[i], name) for i, name in typed.program.labels),
     )
     owners, epilogue = tuple(typed.owners[i] for i in order), typed.epilogue and to[typed.epilogue]
@@ -35,15 +35,3 @@ def costly_last(stored: StoredProgram) -> StoredProgram:
         blocks=tuple(stored.blocks[i] for i in order),
         costs=tuple(costs[i] for i in order),
     )
-
-
-def _retarget(terminator: ir.Terminator, to: dict[int, int]) -> ir.Terminator:
-    match terminator:
-        case ir.Jump(target):
-            return ir.Jump(to[target])
-        case ir.Branch(_, true, false):
-            return replace(terminator, true=to[true], false=to[false])
-        case ir.PushJump(target, return_to):
-            return replace(terminator, target=to[target], return_to=to[return_to])
-        case _:
-            return terminator

@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from autobatch import ir
 
 
-def reachable(blocks: Sequence[ir.Block]) -> set[int]:
-    """The blocks that control can reach from block 0."""
+def reachable(blocks: Sequence[ir.Block], start: int = 0) -> set[int]:
+    """The blocks that control can reach, calls included, before a call that begins at ``start`` returns."""
     seen: set[int] = set()
-    pending = [0]
+    pending = [start]
     while pending:
         i = pending.pop()
         if i not in seen:
             seen.add(i)
-            pending += ir.successors(blocks[i].terminator)
+            end = blocks[i].terminator
+            pending += [*ir.successors(end), *(end.targets if isinstance(end, ir.PushJump) else ())]
     return seen
 
 

@@ -129,7 +129,7 @@ def _lower_function(
             target = offsets[op.function]
             tail = not back and k + 1 == len(block.ops) and isinstance(block.terminator, ir.Return)
             here += 1
-            end = ir.Jump(target) if tail else ir.PushJump(target, here, op.location)
+            end = ir.Jump(target) if tail else ir.PushJump(ir.Jump(target), here, op.location)
             lowered.append(ir.Block(tuple(ops), end))
             ops = back
         lowered.append(ir.Block(tuple(ops), _moved(block.terminator, starts)))
@@ -182,7 +182,7 @@ def _leave(callee: ir.Function, call: ir.Call, saved: tuple[str, ...]) -> list[i
 def _passed(block: ir.Block, entries: Mapping[int, ir.Function]) -> frozenset[str]:
     """The variables whose tops a call at the end of the block hands over."""
     end = block.terminator
-    return frozenset(entries[end.target].inputs) if isinstance(end, ir.PushJump) else frozenset()
+    return frozenset(entries[end.targets[0]].inputs) if isinstance(end, ir.PushJump) else frozenset()
 
 
 def cancel_pop_push(block: ir.Block, passed: frozenset[str]) -> ir.Block:
@@ -228,7 +228,7 @@ def _epilogue(
 ) -> int | None:
     """The block in which the whole program ends, if there is one only, which cannot fail and writes no items."""
     returns = [i for i, b in enumerate(blocks) if owners[i] is entry and isinstance(b.terminator, ir.Return)]
-    called = any(isinstance(b.terminator, ir.PushJump) and b.terminator.target == 0 for b in blocks)
+    called = any(isinstance(b.terminator, ir.PushJump) and b.terminator.targets == (0,) for b in blocks)
     if called or len(returns) != 1 or returns == [0]:
         return None
     (found,) = returns

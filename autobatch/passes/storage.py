@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from autobatch import ir
+from autobatch.passes.flow import reachable
 from autobatch.passes.leaf_flow import Leaf, Step, leaf_type, leaves_of, steps
 from autobatch.passes.stack_lowering import TypedStackProgram
 from autobatch.types import Type
@@ -85,24 +86,26 @@ def _liveness(typed: TypedStackProgram, flows: Sequence[tuple[Step, ...]]) -> tu
         match program.blocks[i].terminator:
             case ir.Return():
                 owner = typed.owners[i]
-                read = [blocks[t.return_to].reads for t in calls if typed.owners[t.target] is owner]
+                read = [blocks[t.return_to].reads for t in calls if typed.owners[t.targets[0]] is owner]
                 results = frozenset(leaf for v in owner.outputs for leaf in leaves_of(v, types))
                 return results if owner is typed.owners[0] else results & frozenset().union(*read)
-            case ir.PushJump(target, return_to):
-                results = {leaf for v in typed.owners[target].outputs for leaf in leaves_of(v, types)}
-                return blocks[target].reads | (blocks[return_to].reads - results)
-            case ir.Branch(_, true, false):
-                return blocks[true].reads | blocks[false].reads
-            case ir.Jump(target):
-                return blocks[target].reads
+            case ir.PushJump(then, return_to) as call:
+                results = {leaf for v in typed.owners[call.targets[0]].outputs for leaf in leaves_of(v, types)}
+                return before(then) | (blocks[return_to].reads - results)
+            case ir.Jump() | ir.Branch() as then:
+                return before(then)
+
+    def before(then: ir.Jump | ir.Branch) -> frozenset[Leaf]:
+        return frozenset().union(*(blocks[i].reads for i in ir.successors(then)))
 
     changed = True
     while changed:
         changed = False
         for i in reversed(range(len(blocks))):
-            handed_on, after, before = end(i), [], len(stacked)
+            handed_on, after, count = end(i), [], len(stacked)
             terminator = program.blocks[i].terminator
-            condition = leaves_of(terminator.condition, types) if isinstance(terminator, ir.Branch) else ()
+            then = terminator.then if isinstance(terminator, ir.PushJump) else terminator
+            condition = leaves_of(then.condition, types) if isinstance(then, ir.Branch) else ()
             live = handed_on.union(condition)
             for step in reversed(blocks[i].steps):
                 after.append(live)
@@ -110,7 +113,7 @@ def _liveness(typed: TypedStackProgram, flows: Sequence[tuple[Step, ...]]) -> tu
                 read = [sources for leaf, sources in step.sources.items() if leaf in live]
                 live = (live - set(step.sources)).union(step.needs, step.saves & stacked, *read)
             block = replace(blocks[i], reads=live, after=tuple(reversed(after)), end=handed_on)
-            changed |= block != blocks[i] or before != len(stacked)
+            changed |= block != blocks[i] or count != len(stacked)
             blocks[i] = block
     return blocks, stacked
 
@@ -155,28 +158,15 @@ def _interference(typed: TypedStackProgram, blocks: Sequence[BlockStorage]) -> _
     program, result = typed.program, _Interference()
     for leaves in {block.reads for block in blocks} | {block.end for block in blocks}:
         result.between(leaves, leaves)
-    across: dict[int, set[Leaf]] = {}  # by the callee's first block: what is needed after a call, and not on a stack
+    across: dict[int, set[Leaf]] = {}  # by where the callee begins: what is needed after a call, and not on a stack
     for block in program.blocks:
         if isinstance(block.terminator, ir.PushJump):
-            target, return_to = block.terminator.target, block.terminator.return_to
-            results = {leaf for v in typed.owners[target].outputs for leaf in leaves_of(v, typed.types)}
-            across.setdefault(target, set()).update(blocks[return_to].reads - results)
+            for target in block.terminator.targets:
+                results = {leaf for v in typed.owners[target].outputs for leaf in leaves_of(v, typed.types)}
+                across.setdefault(target, set()).update(blocks[block.terminator.return_to].reads - results)
     for target, needed in across.items():
-        result.between(needed, set().union(*(blocks[i].end for i in _may_run(target, program.blocks))))
+        result.between(needed, set().union(*(blocks[i].end for i in reachable(program.blocks, target))))
     return result
-
-
-def _may_run(start: int, blocks: Sequence[ir.Block]) -> set[int]:
-    """The blocks that may run before a call to the function that starts there returns."""
-    seen: set[int] = set()
-    pending = [start]
-    while pending:
-        i = pending.pop()
-        if i not in seen:
-            seen.add(i)
-            end = blocks[i].terminator
-            pending += [*ir.successors(end), *([end.target] if isinstance(end, ir.PushJump) else [])]
-    return seen
 
 
 def _coalesced(

@@ -324,11 +324,11 @@ class Machine:
             case ir.Branch(condition, true, false):
                 test = truth_values(self.typed.types[condition], env.get(condition, []), shared, self.size)
                 return {"pc": tf.where(active, tf.where(test, true, false), pc)}
-            case ir.PushJump(target, return_to):
+            case ir.PushJump(then, return_to):
                 depth = state["depth"]
                 frame = tf.fill([self.size], return_to)
                 return {
-                    "pc": tf.where(active, target, pc),
+                    **self._jump(then, active, env, state, shared),
                     "pc stack": self._save(state["pc stack"], frame, active, depth),
                     "depth": depth + tf.cast(active, tf.int32),
                 }
