@@ -21,6 +21,7 @@ LAYERS = [
         "passes.stack_lowering",
         "passes.storage",
         "passes.tail_duplication",
+        "passes.visit_order",
     ],
     ["arguments", "inference"],
     ["passes", "frontend", "regions", "dot", "types"],

@@ -6,6 +6,7 @@ import tensorflow as tf
 import autobatch as ab
 from autobatch import ir
 from autobatch.mcmc import DelayedRejectionHMC, draws
+from autobatch.passes.visit_order import visit_order
 from tests.programs import PROGRAMS
 
 
@@ -109,3 +110,11 @@ def test_short_tests_stand_where_they_are_jumped_to():
     assert sum("<=" in str(block) for block in blocks) == 2
     blocks = slow_test.lower(tf.zeros([2, 3])).stack_program.blocks
     assert sum("reduce_sum" in str(block) for block in blocks) == 1, "vectors are not worth it"
+
+
+def test_the_visit_order_has_few_ways_back():
+    function, args = PROGRAMS["fibonacci"]
+    typed = function.lower(*args)._program.stack.typed
+    # After both calls, after the first, the recursive case, the base case: only the base case's returns go back.
+    assert visit_order(typed, 5) == (4, 3, 2, 1, 0)
+    assert sorted(visit_order(typed, 3)) == [0, 1, 2]

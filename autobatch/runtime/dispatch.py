@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
+from autobatch.passes.visit_order import visit_order
 from autobatch.runtime.machine import Machine, State
 from autobatch.runtime.partial import RunBlock
 from autobatch.runtime.schedule import Choice
@@ -37,8 +38,10 @@ def guarded(machine: Machine, run_block: RunBlock, choose: Choice, shared: Seque
         )
         return chosen, state | changed
 
+    order = visit_order(machine.typed, machine.halt)
+
     def chain(chosen: tf.Tensor, state: State) -> tuple[tf.Tensor, State]:
-        for i in range(machine.halt):
+        for i in order:
             chosen, state = guard(i, chosen, state)
         return chosen, state
 
