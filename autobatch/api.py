@@ -41,7 +41,7 @@ def autobatch(
     static_argnames: str | Sequence[str] = (),
     backend: Backend = "program_counter",
     jit_compile: bool = True,
-    dispatch: Literal["auto", "guarded", "switch_case"] = "auto",
+    dispatch: Literal["auto", "guarded", "switch_case", "sweep"] = "auto",
     schedule: Literal["auto", "earliest", "most_populated", "weighed"] = "auto",
     partial: Literal["auto", "mask", "gather"] = "auto",
     shards: int | Literal["auto"] = "auto",
@@ -64,7 +64,8 @@ def autobatch(
         runs the control flow), or "unbatched" (a Python loop over members: slow, and right by construction).
       jit_compile: whether XLA compiles the machine, or the local-static backend's straight-line regions.
       dispatch: how the machine runs the chosen block: "guarded" (each block in a while loop, in place),
-        "switch_case" (the paper's figure 5), or "auto" (now always guarded).
+        "switch_case" (the paper's figure 5), "sweep" (nothing is chosen: each block in turn for the members that wait
+        there), or "auto" (now always guarded).
       schedule: which block runs next, of those at which members wait: "earliest" in program order (the paper's choice),
         "most_populated", "weighed" (that which serves most members for the square of its cost), or "auto"
         (weighed, if the blocks do enough to be worth it).  Results do not depend on it.

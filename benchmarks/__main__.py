@@ -1,6 +1,6 @@
 """python -m benchmarks [NAME]: prints tables, writes JSON to benchmarks/results/.
 
-NAME: fibonacci, dispatch, writes, overhead, traces; or nuts, memory, correctness, which run only by name.
+NAME: fibonacci, dispatch, writes, overhead, traces; or nuts, programs, memory, correctness, which run only by name.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from benchmarks import dispatch as dispatch_benchmark
 from benchmarks import fibonacci as fibonacci_benchmark
 from benchmarks import nuts as nuts_benchmark
 from benchmarks import overhead as overhead_benchmark
+from benchmarks import programs as programs_benchmark
 from benchmarks import traces as traces_benchmark
 from benchmarks import writes as writes_benchmark
 from benchmarks.nuts import installed
@@ -73,6 +74,16 @@ def nuts(
         found[count] = nuts_benchmark.run(problem, int(count), names, rounds)
         show(f"NUTS, {problem}, {count} chains", found[count])
         save(f"nuts_{problem}", found)
+
+
+@app.command()
+def programs(names: str = typer.Option("", help="which, with commas between; all if none"), rounds: int = 5) -> None:
+    """Programs of every kind of control flow, under each of the machine's choices, and what else can run them."""
+    found = {}
+    for name in names.split(",") if names else programs_benchmark.programs():
+        found[name] = programs_benchmark.run(name, rounds)
+        show(name, found[name])
+        save("programs", found)
 
 
 @app.command()

@@ -36,6 +36,8 @@ def is_cheap(node: gast.AST) -> bool:
     match node:
         case gast.Name() | gast.Constant():
             return True
+        case gast.BinOp(op=gast.FloorDiv() | gast.Mod(), right=gast.Constant(value=int(divisor))) if divisor > 0:
+            return is_cheap(node.left)
         case gast.BinOp():
             return isinstance(node.op, _TOTAL_OPERATORS) and is_cheap(node.left) and is_cheap(node.right)
         case gast.UnaryOp():

@@ -59,7 +59,29 @@ def switch_case(machine: Machine, run_block: RunBlock, choose: Choice, shared: S
     return step
 
 
-STRATEGIES = {"guarded": guarded, "switch_case": switch_case, "auto": guarded}
+def sweep(machine: Machine, run_block: RunBlock, choose: Choice, shared: Sequence[tf.Tensor]) -> Step:
+    """Each block once, if a lane waits there; nothing is chosen, and ``choose`` only tells when all lanes are done."""
+    order = visit_order(machine.typed, machine.halt)
+
+    def guard(i: int, state: State) -> State:
+        def run(_: tf.Tensor, changed: State) -> tuple[tf.Tensor, State]:
+            return tf.constant(False), changed | run_block(i, state | changed, shared)
+
+        changed = {key: state[key] for key in machine.changes(i)}
+        waits = tf.reduce_any(tf.equal(state["pc"], i)) & machine.may_go_on(changed)
+        _, changed = tf.while_loop(lambda go, _: go, run, (waits, changed), parallel_iterations=1)
+        return state | changed
+
+    def step(chosen: tf.Tensor, state: State) -> tuple[tf.Tensor, State]:
+        del chosen
+        for i in order:
+            state = guard(i, state)
+        return choose(state["pc"]), state
+
+    return step
+
+
+STRATEGIES = {"guarded": guarded, "switch_case": switch_case, "sweep": sweep, "auto": guarded}
 
 
 def until_done(machine: Machine, step: Step, choose: Choice, state: State) -> State:

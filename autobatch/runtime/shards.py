@@ -18,9 +18,9 @@ CACHED = 8 * 2**20  # bytes of the machine's state from which on smaller parts a
 def good_number(machine: Machine) -> int:
     """Into how many parts to cut the machine's batch: one for each core, or more if they would not fit its cache.
 
-    A part must be large enough that its blocks take longer than it takes to reach them.
+    A part must be large enough that what its blocks compute matters beside what it takes to reach them.
     """
     cores = tf.config.threading.get_inter_op_parallelism_threads() or len(os.sched_getaffinity(0))
     rounds = math.ceil(machine.size * machine.lane_bytes / (CACHED * cores))
-    smallest = max(SMALLEST, FIXED / max(mean(machine.stored.costs), 1))
+    smallest = max(SMALLEST, FIXED / 10 / max(mean(machine.stored.costs), 1))
     return max(1, min(cores * rounds, int(machine.size / smallest)))
