@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
+from autobatch import ir
 from autobatch.passes.visit_order import visit_order
 from autobatch.runtime.machine import Machine, State
 from autobatch.runtime.partial import RunBlock
@@ -15,11 +16,17 @@ from autobatch.runtime.schedule import Choice
 Step = Callable[[tf.Tensor, State], tuple[tf.Tensor, State]]  # (chosen block, state) -> what comes then
 
 
-def guarded(machine: Machine, run_block: RunBlock, choose: Choice, shared: Sequence[tf.Tensor]) -> Step:
+REPEATS = 16  # runs of a loop's block before the next look can come
+
+
+def guarded(
+    machine: Machine, run_block: RunBlock, choose: Choice, shared: Sequence[tf.Tensor], looked_at: bool = False
+) -> Step:
     """Each block in a ``tf.while_loop`` that runs while its block is the chosen one, all of them in a chain.
 
     XLA updates what a While carries in place, and each guard carries only what its block changes.  (Through a
-    Conditional it copies the whole state.)  A block that is chosen again at once stays in its guard.
+    Conditional it copies the whole state.)  A block that is chosen again at once stays in its guard, but not for
+    ever if the machine is looked at.
     """
     changes = [machine.changes(i) for i in range(machine.halt)]
 
@@ -29,13 +36,19 @@ def guarded(machine: Machine, run_block: RunBlock, choose: Choice, shared: Seque
             new = changed | run_block(i, state | changed, shared)
             return choose(new["pc"]), new
 
+        def is_chosen(chosen: tf.Tensor, changed: State) -> tf.Tensor:
+            return tf.equal(chosen, i) & machine.may_go_on(changed)
+
         changed = {key: state[key] for key in changes[i]}
-        chosen, changed = tf.while_loop(
-            lambda chosen, changed: tf.equal(chosen, i) & machine.may_go_on(changed),
-            run,
-            (chosen, changed),
-            parallel_iterations=1,
-        )
+        if looked_at and i in ir.successors(machine.program.blocks[i].terminator):
+            _, chosen, changed = tf.while_loop(
+                lambda runs, *now: (runs < REPEATS) & is_chosen(*now),
+                lambda runs, *now: (runs + 1, *run(*now)),
+                (0, chosen, changed),
+                parallel_iterations=1,
+            )
+        else:
+            chosen, changed = tf.while_loop(is_chosen, run, (chosen, changed), parallel_iterations=1)
         return chosen, state | changed
 
     order = visit_order(machine.typed, machine.halt)
@@ -48,8 +61,11 @@ def guarded(machine: Machine, run_block: RunBlock, choose: Choice, shared: Seque
     return chain
 
 
-def switch_case(machine: Machine, run_block: RunBlock, choose: Choice, shared: Sequence[tf.Tensor]) -> Step:
+def switch_case(
+    machine: Machine, run_block: RunBlock, choose: Choice, shared: Sequence[tf.Tensor], looked_at: bool = False
+) -> Step:
     """The paper's figure 5: ``tf.switch_case`` over all blocks."""
+    del looked_at
 
     def step(chosen: tf.Tensor, state: State) -> tuple[tf.Tensor, State]:
         branches = [lambda i=i: state | run_block(i, state, shared) for i in range(machine.halt)]
@@ -59,8 +75,11 @@ def switch_case(machine: Machine, run_block: RunBlock, choose: Choice, shared: S
     return step
 
 
-def sweep(machine: Machine, run_block: RunBlock, choose: Choice, shared: Sequence[tf.Tensor]) -> Step:
+def sweep(
+    machine: Machine, run_block: RunBlock, choose: Choice, shared: Sequence[tf.Tensor], looked_at: bool = False
+) -> Step:
     """Each block once, if a lane waits there; nothing is chosen, and ``choose`` only tells when all lanes are done."""
+    del looked_at
     order = visit_order(machine.typed, machine.halt)
 
     def guard(i: int, state: State) -> State:
@@ -95,7 +114,7 @@ def until_done(machine: Machine, step: Step, choose: Choice, state: State) -> St
     return state
 
 
-LOOK = 16  # passes between two looks at how many lanes are not done
+LOOK = 4  # passes between two looks at how many lanes are not done
 
 
 class Limit(NamedTuple):

@@ -123,7 +123,7 @@ class Engine:
         run_block = partial.STRATEGIES[options.partial](machine)
 
         def advance(state: State, shared: list[tf.Tensor], limit: Limit) -> tuple[State, Looks]:
-            step = STRATEGIES[options.dispatch](machine, run_block, choose, shared)
+            step = STRATEGIES[options.dispatch](machine, run_block, choose, shared, self.stops_early)
             if not self.stops_early:
                 return until_done(machine, step, choose, state), Looks(tf.constant(0), tf.constant(0))
             return until_few(machine, step, choose, state, limit)
