@@ -9,6 +9,7 @@ from typing import Any
 
 from benchmarks.nuts import LIMIT
 from benchmarks.problems import PROBLEMS
+from benchmarks.programs import AUTO, FIXED, LOOP
 from benchmarks.timing import RESULTS
 
 PAGE = Path(__file__).parents[1] / "docs" / "performance.md"
@@ -27,8 +28,8 @@ def nuts_table(problem: str) -> str:
         "| --- |" + " --- |" * len(by_chains),
     ]
     for name in names:
-        cells = [_cell(rows, name) for rows in by_chains.values()]
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+        others, loop = ", ".join(peers) or "—", f"{times[LOOP] / 1000:.3g}"
+        lines.append(f"| {name} | {times[AUTO]:.3g} | {times[best]:.3g} ({best}) | {others} | {loop} |")
     return "\n".join(lines)
 
 
@@ -49,13 +50,14 @@ def _cell(rows: dict[str, dict[str, float]], name: str) -> str:
 
 
 def write_tables() -> None:
-    """Puts each table between its marks, ``<!-- nuts gaussian -->`` and ``<!-- end -->``."""
-    page = PAGE.read_text()
+    """Puts each table between its marks, ``<!-- nuts gaussian -->`` or ``<!-- programs -->``, and ``<!-- end -->``."""
 
     def table(found: re.Match[str]) -> str:
-        return f"<!-- nuts {found[1]} -->\n{nuts_table(found[1])}\n<!-- end -->"
+        text = nuts_table(found[2]) if found[2] else programs_table()
+        return f"<!-- {found[1]} -->\n{text}\n<!-- end -->"
 
-    PAGE.write_text(re.sub(r"<!-- nuts (\w+) -->\n.*?<!-- end -->", table, page, flags=re.DOTALL))
+    marks = r"<!-- (nuts (\w+)|programs) -->\n.*?<!-- end -->"
+    PAGE.write_text(re.sub(marks, table, PAGE.read_text(), flags=re.DOTALL))
 
 
 def plot() -> Path:
