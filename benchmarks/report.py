@@ -28,6 +28,18 @@ def nuts_table(problem: str) -> str:
         "| --- |" + " --- |" * len(by_chains),
     ]
     for name in names:
+        cells = [_cell(rows, name) for rows in by_chains.values()]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def programs_table() -> str:
+    """Rows are programs; columns what the machine takes left to itself, its best fixed choice, and what others take."""
+    lines = ["| | autobatch, ms | best fixed choice, ms | others, ms | a Python loop, s |", "| --- |" + " --- |" * 4]
+    for name, rows in load("programs")["results"].items():
+        times = {system: 1000 * row["median"] for system, row in rows.items()}
+        best = min(FIXED, key=lambda choice: times[choice])
+        peers = [f"{system} {ms:.3g}" for system, ms in times.items() if system not in (AUTO, LOOP, *FIXED)]
         others, loop = ", ".join(peers) or "—", f"{times[LOOP] / 1000:.3g}"
         lines.append(f"| {name} | {times[AUTO]:.3g} | {times[best]:.3g} ({best}) | {others} | {loop} |")
     return "\n".join(lines)
