@@ -39,10 +39,14 @@ def programs_table() -> str:
     for name, rows in load("programs")["results"].items():
         times = {system: 1000 * row["median"] for system, row in rows.items()}
         best = min(FIXED, key=lambda choice: times[choice])
-        peers = [f"{system} {ms:.3g}" for system, ms in times.items() if system not in (AUTO, LOOP, *FIXED)]
-        others, loop = ", ".join(peers) or "—", f"{times[LOOP] / 1000:.3g}"
-        lines.append(f"| {name} | {times[AUTO]:.3g} | {times[best]:.3g} ({best}) | {others} | {loop} |")
+        peers = [f"{system} {_short(ms)}" for system, ms in times.items() if system not in (AUTO, LOOP, *FIXED)]
+        others, loop = ", ".join(peers) or "—", _short(times[LOOP] / 1000)
+        lines.append(f"| {name} | {_short(times[AUTO])} | {_short(times[best])} ({best}) | {others} | {loop} |")
     return "\n".join(lines)
+
+
+def _short(number: float) -> str:
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 
 def _chains(count: str) -> str:
@@ -75,11 +79,13 @@ def write_tables() -> None:
 def plot() -> Path:
     """Gradients a second against the number of chains, both logarithmic, for each problem that was run."""
     import matplotlib as mpl
+    import matplotlib.ticker
 
     mpl.use("Agg")
     from matplotlib import pyplot as plt
 
-    problems = [name for name in PROBLEMS if (RESULTS / f"nuts_{name}.json").exists()]
+    found = [name for name in PROBLEMS if (RESULTS / f"nuts_{name}.json").exists()]
+    problems = [name for name in found if len(load(f"nuts_{name}")["results"]) > 1]
     figure, axes = plt.subplots(1, len(problems), figsize=(6 * len(problems), 4), layout="constrained", squeeze=False)
     for axis, problem in zip(axes[0], problems, strict=True):
         by_chains = load(f"nuts_{problem}")["results"]
@@ -91,6 +97,8 @@ def plot() -> Path:
             axis.loglog(*zip(*points, strict=True), marker="o", markersize=4, label=name, **style)
         axis.set(title=problem, xlabel="chains", ylabel="thousand gradients a second")
         axis.set_xticks([int(c) for c in by_chains], by_chains)
+        axis.yaxis.set_major_locator(mpl.ticker.LogLocator(subs=(1, 2, 5)))
+        axis.yaxis.set_major_formatter(mpl.ticker.ScalarFormatter())
         axis.minorticks_off()
         axis.grid(alpha=0.3)
     axes[0, 0].legend(fontsize=8)
