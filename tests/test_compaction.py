@@ -122,3 +122,19 @@ def test_what_is_never_cut_down():
     assert floor() == 16
     assert floor(compact="never") == 0
     assert floor(max_steps=10) == 0
+
+
+def test_the_call_that_only_compiles_runs_nothing():
+    n = tf.range(1, 66)
+    lowered = PROGRAMS["collatz"][0].options(shards=2).lower(n)  # parts of 33 lanes, of which one is empty
+    account, looks = lowered._program.executable(65, lowered._options).account(0, 65), []
+    stored = lowered._program.arguments(lowered._taken)
+
+    def go(limit):
+        stop = account.engine.begin(stored, [], limit)
+        looks.append(int(stop.looks.all))
+        return stop
+
+    account.run(go)
+    assert looks[0] == 0
+    assert looks[1] > 0

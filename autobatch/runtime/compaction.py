@@ -1,7 +1,7 @@
 """When few lanes are left, they go on in a smaller machine: when that is worth compiling.
 
 By the ski-rental rule: a smaller machine is compiled once what was lost for want of it, in this call and those before,
-is what compiling it takes.  So no run takes more than twice as long as it would with perfect foresight.
+is what compiling it takes.  As far as its estimates hold, that loses at most twice what perfect foresight would.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Account:
             return go(Limit(0, FOREVER))
         if self.price is None:
             start = time.perf_counter()
-            go(Limit(self.engine.count, 0))  # compiles, and stops at once
+            go(Limit(self.engine.parts * self.engine.machine.size, 0))  # compiles, and stops at once
             self.price = time.perf_counter() - start
         start = time.perf_counter()
         stop = go(Limit(self.floor, self._patience()))
