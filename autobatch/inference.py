@@ -337,7 +337,7 @@ def _type_of_variable(value: Any, variable: str, region: regions.Region) -> Type
 
 def symbolic(region: regions.Region, inputs: Mapping[str, Type], shared: Sequence[Tensor | Weak]) -> dict[str, Any]:
     """Placeholders of the current graph for a region's inputs."""
-    batch = (_batch(region.ops[0]),) if region.kind == "batch" else ()
+    batch = (lanes_of(region.ops[0]),) if region.kind == "batch" else ()
     parts = [tf.compat.v1.placeholder(leaf.dtype, leaf.shape) for leaf in shared]
     env: dict[str, Any] = {}
     for v, type_ in inputs.items():
@@ -346,8 +346,8 @@ def symbolic(region: regions.Region, inputs: Mapping[str, Type], shared: Sequenc
     return env
 
 
-def _batch(op: ir.Assign) -> int:
-    """The batch size at which a batched primitive is typed: its own, or one that stands for any."""
+def lanes_of(op: ir.Assign) -> int:
+    """The batch size at which a batched primitive is traced: its own, or one that stands for any."""
     return op.function.size or 7
 
 
@@ -359,11 +359,11 @@ def _batched_types(op: ir.Assign, env: dict[str, Any]) -> dict[str, Type]:
         raise_at(op.location, error)
 
     def member(leaf: Any) -> Any:
-        if isinstance(leaf, Tensor) and leaf.shape[:1] == (_batch(op),):
+        if isinstance(leaf, Tensor) and leaf.shape[:1] == (lanes_of(op),):
             return Tensor(leaf.dtype, leaf.shape[1:])
         raise errors.TypeMismatchError(
             f"A batched primitive must return tensors with the leading batch axis; this returned {leaf}.",
-            [(op.location, f"for a batch of {_batch(op)}")],
+            [(op.location, f"for a batch of {lanes_of(op)}")],
         )
 
     return {op.outputs[0]: tf.nest.map_structure(member, type_of(value))}

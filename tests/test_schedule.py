@@ -12,7 +12,7 @@ import autobatch as ab
 from autobatch.passes.costs import FIXED
 from autobatch.runtime import partial
 from autobatch.runtime.machine import Machine
-from autobatch.runtime.shards import CACHED, SMALLEST, good_number
+from autobatch.runtime.shards import CACHED, SMALLEST, SMALLEST_CHEAP, good_number
 from tests.backends import assert_same
 from tests.programs import PROGRAMS
 
@@ -46,8 +46,8 @@ def test_how_many_parts(monkeypatch):
     monkeypatch.setattr(tf.config.threading, "get_inter_op_parallelism_threads", lambda: 2)
     assert parts(2 * SMALLEST - 1, 8, FIXED) == 1
     assert parts(2 * SMALLEST, 8, FIXED) == 2
-    assert parts(1000, 8, FIXED / 10_000) == 1, "cheap blocks"
-    assert parts(2000, 8, FIXED / 10_000) == 2
+    assert parts(2 * SMALLEST_CHEAP - 1, 8, FIXED / 10_000) == 1, "cheap blocks"
+    assert parts(2 * SMALLEST_CHEAP, 8, FIXED / 10_000) == 2
     assert parts(10**6, 8, FIXED) == 2
     assert parts(1024, CACHED // 256, FIXED) == 4, "twice what the caches hold"
     assert parts(0, 8, 0.0) == 1

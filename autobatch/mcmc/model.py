@@ -17,6 +17,7 @@ from autobatch.mcmc.density import LogDensity, check_start, log_density
 from autobatch.mcmc.hamiltonian import State
 from autobatch.mcmc.layout import Layout
 from autobatch.mcmc.result import named_parts
+from autobatch.mcmc.settings import chain_keys
 
 Pinned = tfp.experimental.distributions.JointDistributionPinned
 DEFAULT_CHAINS = 16
@@ -217,7 +218,7 @@ def _as_data(value: Any, dtype: Any) -> Any:
     return value if value is None or not isinstance(dtype, tf.DType) else tf.cast(value, dtype)
 
 
-def scattered_start(problem: Problem, keys: tf.Tensor) -> tuple[LogDensity, State]:
+def scattered_start(problem: Problem, key: tf.Tensor) -> tuple[LogDensity, State]:
     """The log density, and where the chains start.
 
     Random starts are drawn anew, up to 100 times, for chains whose log density is not finite.  Raises StartError for
@@ -227,6 +228,7 @@ def scattered_start(problem: Problem, keys: tf.Tensor) -> tuple[LogDensity, Stat
     density = log_density(problem.log_prob, layout, problem.functions)
     centre = layout.to_vectors(problem.start)
     q, settled = centre, np.zeros(layout.chains, bool)
+    keys = chain_keys(key, [layout.chains]) if problem.jitter else None
     for attempt in range(MOST_STARTS if problem.jitter else 1):
         if problem.jitter:
             draw = tf.vectorized_map(

@@ -35,10 +35,9 @@ class Walk(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """A part of the trajectory: its first and last momentum and the sum of all, each [d]."""
+    """A part of the trajectory: its first momentum and the sum of all, each [d].  The last is where the walk ends."""
 
     start_p: tf.Tensor
-    end_p: tf.Tensor
     total_p: tf.Tensor
 
 
@@ -46,17 +45,17 @@ def moving_apart(one_p: tf.Tensor, other_p: tf.Tensor, travelled: tf.Tensor) -> 
     return (tf.tensordot(one_p, travelled, 1) > 0) & (tf.tensordot(other_p, travelled, 1) > 0)
 
 
-def no_u_turn(first: Stretch, second: Stretch) -> tf.Tensor:
+def no_u_turn(first: Stretch, first_end_p: tf.Tensor, second: Stretch, second_end_p: tf.Tensor) -> tf.Tensor:
     """The generalised criterion for neighbouring stretches: joined, and each with the near end of the other.
 
     Joined, the ends count half, as in the trapezoid rule (so do NumPyro and BlackJAX): without it, trajectories on a
     Gaussian are half as long again.
     """
-    joined = first.total_p + second.total_p - 0.5 * (first.start_p + second.end_p)
+    joined = first.total_p + second.total_p - 0.5 * (first.start_p + second_end_p)
     return (
-        moving_apart(first.start_p, second.end_p, joined)
+        moving_apart(first.start_p, second_end_p, joined)
         & moving_apart(first.start_p, second.start_p, first.total_p + second.start_p)
-        & moving_apart(first.end_p, second.end_p, first.end_p + second.total_p)
+        & moving_apart(first_end_p, second_end_p, first_end_p + second.total_p)
     )
 
 
@@ -88,7 +87,7 @@ class Multinomial:
             unit = log_uniform(random.fold_in(key_draws, depth), p.dtype)
             take = going and unit < walk.log_weight - log_weight
             drawn, moved = (walk.drawn if take else drawn), moved or take
-            going = going & no_u_turn(Stretch(far.p, near.p, total_p), new)
+            going = going & no_u_turn(Stretch(far.p, total_p), near.p, new, walk.end.p)
             left, right = (left, walk.end) if forward else (walk.end, right)
             total_p = total_p + new.total_p
             log_weight = tf.reduce_logsumexp([log_weight, walk.log_weight])
@@ -121,11 +120,12 @@ class Multinomial:
             here = candidate(end)
             drawn = here if take else walk.drawn
             acceptance = walk.acceptance + tf.exp(tf.minimum(gain, 0.0))
-            return Walk(end, drawn, log_weight, acceptance, walk.leaves + 1, diverging), Stretch(p, p, p), not diverging
+            return Walk(end, drawn, log_weight, acceptance, walk.leaves + 1, diverging), Stretch(p, p), not diverging
 
         walk, first, going = self.build_tree(walk, size, scale, depth - 1, start, key)
         if not going:
             return walk, first, going
+        first_end_p = walk.end.p
         walk, second, going = self.build_tree(walk, size, scale, depth - 1, start, key)
-        whole = Stretch(first.start_p, second.end_p, first.total_p + second.total_p)
-        return walk, whole, going & no_u_turn(first, second)
+        whole = Stretch(first.start_p, first.total_p + second.total_p)
+        return walk, whole, going & no_u_turn(first, first_end_p, second, walk.end.p)

@@ -121,15 +121,18 @@ def warn_of_trouble(result: Result, unconstrained: np.ndarray, max_tree_depth: i
     if draws < 4:
         return
     r_hat = split_r_hat(unconstrained)
-    worst = np.argsort(-np.where(np.isnan(r_hat), np.inf, r_hat))[:MOST_EXAMINED]
-    few = unconstrained[:, :, worst]
-    ess = min(_effective_draws(few[:, :, k]) for k in range(len(worst)))
     if not r_hat.max() <= LARGEST_R_HAT:
         _warn(
             f"The largest R-hat is {r_hat.max():.3f} (above {LARGEST_R_HAT}): the chains have not mixed. Run them "
             "longer, and see whether they disagree (result.summary())."
         )
-    elif ess < SMALLEST_ESS:
+        return
+    # R-hat of m chains is about sqrt(1 + m / ESS) (Vats and Knudson 2021), so of many chains it has told this too.
+    if min(2 * chains / (LARGEST_R_HAT**2 - 1), chains * draws) > 2 * SMALLEST_ESS:
+        return
+    worst = np.argsort(-r_hat)[:MOST_EXAMINED]
+    ess = min(_effective_draws(unconstrained[:, :, k]) for k in worst)
+    if ess < SMALLEST_ESS:
         _warn(
             f"The smallest effective sample size is about {ess:.0f} (below {SMALLEST_ESS}): take more draws or chains."
         )

@@ -92,7 +92,7 @@ def sample(
     key_start, key_chains = tf.unstack(random.split(key_of_seed(seed, "ab.mcmc.sample(..., seed=0)")))
     problem = problem_of(target, init_state, observed, chains, init, key_start)
     count = len(tf.nest.flatten(problem.start)[0])
-    density, state = scattered_start(problem, chain_keys(key_start, [count]))
+    density, state = scattered_start(problem, key_start)
     layout = density.layout
     on_vectors = density.on_all if density.sees_position(state.q) else density.on_any
     sampler = VARIANTS[variant](on_vectors, max_tree_depth, float(max_energy_difference), leapfrogs_per_leaf)

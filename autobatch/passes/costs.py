@@ -7,6 +7,7 @@ The unit is an element-wise operation on one number, about 0.1 ns on a CPU of 20
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 import tensorflow as tf
@@ -18,6 +19,7 @@ FIXED = 30_000  # running a block, however many lanes wait there
 PRODUCT = 1 / 8  # a floating-point operation of a matrix product
 STACKED = 3  # a number that goes to a stack, or comes from it
 MOVED = 1  # a number that goes to a register
+PRODUCTS = ("MatMul", "BatchMatMulV2", "Einsum", "Conv2D")
 
 
 def block_costs(stored: StoredProgram) -> tuple[float, ...]:
@@ -26,7 +28,7 @@ def block_costs(stored: StoredProgram) -> tuple[float, ...]:
 
 
 def _computed(block: BlockStorage) -> float:
-    return sum(_operation_cost(operation) for step in block.steps for operation in step.operations)
+    return sum(_operation_cost(operation) / step.lanes for step in block.steps for operation in step.operations)
 
 
 def _moved(block: BlockStorage, stored: StoredProgram) -> float:
@@ -42,11 +44,35 @@ def _operation_cost(operation: tf.Operation) -> float:
         body = operation.graph._get_function(operation.get_attr("f").name).graph
         return sum(map(_operation_cost, body.get_operations()))
     elements = sum(_size(output.shape) for output in operation.outputs)
-    if operation.type in ("MatMul", "BatchMatMulV2", "Einsum", "Conv2D"):
+    if operation.type in PRODUCTS:
         # every output element sums over what the inputs have and the output has not
         inputs = [_size(tensor.shape) for tensor in operation.inputs]
         return 2 * PRODUCT * math.sqrt(math.prod(inputs) * max(elements, 1))
     return max([elements, *(_size(tensor.shape) for tensor in operation.inputs)])
+
+
+def smallest_product(stored: StoredProgram, lanes: int) -> float:
+    """The bytes of the operands, of one lane, of the smallest product of matrices; infinite if there is none.
+
+    Not counted are those of two vectors and, in one lane alone, of a matrix and a vector.
+    """
+    steps = [step for block in stored.blocks for step in block.steps]
+    return min((_product_bytes(o, step.lanes, lanes) for step in steps for o in step.operations), default=math.inf)
+
+
+def _product_bytes(operation: tf.Operation, traced: int, lanes: int) -> float:
+    """Of an operation that was traced for so many lanes, and is to run for others."""
+    if operation.type == "PartitionedCall":
+        body = operation.graph._get_function(operation.get_attr("f").name).graph
+        return min((_product_bytes(o, traced, lanes) for o in body.get_operations()), default=math.inf)
+    if not re.search("Mat|Conv|Einsum|Cholesky|Qr|Svd|Eig", operation.type):
+        return math.inf
+    inputs = [_size(tensor.shape) // (traced if tensor.shape[:1] == [traced] else 1) for tensor in operation.inputs]
+    elements = sum(_size(output.shape) for output in operation.outputs) / traced
+    terms = math.sqrt(math.prod(inputs) * max(elements, 1))
+    if operation.type in PRODUCTS and terms <= max(inputs) and (lanes == 1 or elements == 1):
+        return math.inf
+    return sum(size * tensor.dtype.size for size, tensor in zip(inputs, operation.inputs, strict=True))
 
 
 def _size(shape: tf.TensorShape | Sequence[int]) -> int:

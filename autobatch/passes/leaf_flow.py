@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import tensorflow as tf
 
 from autobatch import ir, regions
-from autobatch.inference import symbolic
+from autobatch.inference import lanes_of, symbolic
 from autobatch.types import Tensor, Type, Weak, dynamic, leaves, opaque, stored_from
 
 Leaf = tuple[str, int]  # a variable, and the position of one of its stored leaves
@@ -24,7 +24,7 @@ class Step:
 
     sources: what each leaf that it sets is computed from; copies: those of them that are another leaf as it is;
     needs: the leaves that it reads in any case; saves, restores: what it moves to and from stacks, where anything
-    reads what is restored; operations: the TensorFlow operations that it takes.
+    reads what is restored; operations: the TensorFlow operations that it takes, for ``lanes`` lanes.
     """
 
     sources: Mapping[Leaf, frozenset[Leaf]]
@@ -33,6 +33,7 @@ class Step:
     saves: frozenset[Leaf] = frozenset()
     restores: frozenset[Leaf] = frozenset()
     operations: tuple[tf.Operation, ...] = ()
+    lanes: int = 1
 
 
 def leaves_of(variable: str, types: Mapping[str, Type]) -> list[Leaf]:
@@ -105,6 +106,7 @@ def _traced(region: regions.Region, types: Mapping[str, Type], shared: Sequence[
         },
         needs=frozenset().union(*map(origin, checked)),
         operations=operations,
+        lanes=lanes_of(region.ops[0]) if region.kind == "batch" else 1,
     )
 
 

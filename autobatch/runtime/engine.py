@@ -21,6 +21,7 @@ from autobatch.runtime.dispatch import STRATEGIES, Limit, Looks, until_done, unt
 from autobatch.runtime.machine import Machine, State
 from autobatch.runtime.schedule import SCHEDULES
 from autobatch.runtime.vectorize import Stored
+from autobatch.runtime.xla import fitted, whole_loops
 
 FOREVER = 2**31 - 1  # looks
 
@@ -67,7 +68,7 @@ class Engine:
     """
 
     def __init__(self, machine: Machine, parts: int, count: int, options: Options, stops_early: bool):
-        self.machine, self.parts, self.count, self.options = machine, parts, count, options
+        self.machine, self.parts, self.count, self.options = fitted(machine), parts, count, options
         self.stops_early = stops_early
         self._traced: dict[Callable, Callable] = {}
         self._takers: dict[Engine, Callable] = {}
@@ -88,10 +89,12 @@ class Engine:
 
     def _run(self, function: Callable, start: Any, shared: list[tf.Tensor], limit: Limit) -> Stop:
         tensors = Limit(tf.constant(limit.floor), tf.constant(limit.patience))
-        if function not in self._traced:
-            made = tf.function(function, autograph=False)
-            self._traced[function] = made.get_concrete_function(start, shared, tensors)
-        return self._traced[function](start, shared, tensors)
+        if function in self._traced:
+            return self._traced[function](start, shared, tensors)
+        made = tf.function(function, autograph=False)
+        self._traced[function] = made.get_concrete_function(start, shared, tensors)
+        with whole_loops(self.machine):
+            return self._traced[function](start, shared, tensors)
 
     def _from_arguments(self, arguments: list[Stored], shared: list[tf.Tensor], limit: Limit) -> Stop:
         size, missing = self.machine.size, self.parts * self.machine.size - self.count

@@ -49,6 +49,8 @@ class Machine:
 
     ``safe``: idle lanes compute on a copy of an active lane's data, because outside XLA other data could raise (an
     integer division by zero).
+    ``saves_singly``: lanes save one after the other, which is faster where XLA makes one function of it; of a scatter
+    it does not.
     """
 
     stored: StoredProgram
@@ -56,6 +58,7 @@ class Machine:
     depth: int
     safe: bool
     max_steps: int | None = None
+    saves_singly: bool = False
 
     @property
     def typed(self) -> TypedStackProgram:
@@ -303,9 +306,18 @@ class Machine:
 
     def _save(self, stack: tf.Tensor, top: tf.Tensor, active: tf.Tensor, depth: tf.Tensor) -> tf.Tensor:
         row = tf.where(active, depth, self.depth)
+        if self.saves_singly:
+            return self._saved_singly(stack, top, row)
         place = row * self.size + tf.range(self.size)  # XLA scatters numbers twice as fast by one index as by two
         flat = tf.reshape(stack, [-1, *top.shape[1:]])
         return tf.reshape(tf.tensor_scatter_nd_update(flat, place[:, tf.newaxis], top), stack.shape)
+
+    def _saved_singly(self, stack: tf.Tensor, top: tf.Tensor, row: tf.Tensor) -> tf.Tensor:
+        def save(lane: tf.Tensor, stack: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+            place = tf.stack([row[lane], lane])
+            return lane + 1, tf.tensor_scatter_nd_update(stack, place[tf.newaxis], top[lane][tf.newaxis])
+
+        return tf.while_loop(lambda lane, _: lane < self.size, save, (0, stack), parallel_iterations=1)[1]
 
     def _restored(self, stack: tf.Tensor, depth: tf.Tensor) -> tf.Tensor:
         return tf.gather_nd(stack, tf.stack([depth, tf.range(self.size)], axis=1))

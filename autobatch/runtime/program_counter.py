@@ -17,6 +17,7 @@ from autobatch.runtime.engine import Outcome, in_one_go
 from autobatch.runtime.machine import Machine
 from autobatch.runtime.shards import good_number
 from autobatch.runtime.vectorize import Stored
+from autobatch.runtime.xla import fitted, whole_loops
 
 FIRST_DEPTH = 16
 DEEPEST = 100_000  # where stacks stop growing if the user sets no limit: a recursion that never ends must
@@ -109,9 +110,10 @@ class ProgramCounter:
 
     def compiler_ir(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor], stage: str) -> str:
         """What XLA makes of the machine, in one of TensorFlow's ``experimental_get_compiler_ir`` stages."""
-        run = in_one_go(self.machine(self.depth, self.size), self.options)
-        function = tf.function(run, autograph=False, jit_compile=True)
-        return function.experimental_get_compiler_ir(list(arguments), list(shared))(stage=stage)
+        machine = fitted(self.machine(self.depth, self.size))
+        function = tf.function(in_one_go(machine, self.options), autograph=False, jit_compile=True)
+        with whole_loops(machine):
+            return function.experimental_get_compiler_ir(list(arguments), list(shared))(stage=stage)
 
     def _in_graph(self, arguments: list[Stored], shared: list[tf.Tensor]) -> list[Stored]:
         """Inside a user's tf.function, where the host cannot step in to deepen the stacks."""

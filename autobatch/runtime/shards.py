@@ -12,6 +12,7 @@ from autobatch.passes.costs import FIXED
 from autobatch.runtime.machine import Machine
 
 SMALLEST = 32  # members from which on a part is worth its thread, if its blocks do enough
+SMALLEST_CHEAP = 128  # members, if they do little
 CACHED = 8 * 2**20  # bytes of the machine's state from which on smaller parts are faster, one after the other
 
 
@@ -22,5 +23,5 @@ def good_number(machine: Machine) -> int:
     """
     cores = tf.config.threading.get_inter_op_parallelism_threads() or len(os.sched_getaffinity(0))
     rounds = math.ceil(machine.size * machine.lane_bytes / (CACHED * cores))
-    smallest = max(SMALLEST, FIXED / 10 / max(mean(machine.stored.costs), 1))
+    smallest = min(max(SMALLEST, FIXED / 10 / max(mean(machine.stored.costs), 1)), SMALLEST_CHEAP)
     return max(1, min(cores * rounds, int(machine.size / smallest)))

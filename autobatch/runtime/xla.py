@@ -1,0 +1,72 @@
+"""Which loops XLA's CPU compiler makes one function of.
+
+It makes a task of each operation of a loop, and to start one takes some 80 ns: with few lanes, most of a machine's
+time.  Only of a loop that touches few bytes in a round it makes one function.  How few is an option of the process,
+1 KiB by default; machines are compiled with a higher one (docs/performance.md has what that changes).
+
+XLA takes its options from XLA_FLAGS, once, unless they say that it shall look again each time it compiles.  So that
+is added when autobatch is imported; it has no effect if XLA has compiled something before.  A user who sets the option
+is left alone.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from autobatch.passes.costs import smallest_product
+from autobatch.runtime.machine import Machine
+
+OPTION = "xla_cpu_small_while_loop_byte_threshold"
+DEFAULT = 1024  # bytes
+LARGEST = 2 * 2**20  # bytes; beside as much work, tasks cost nothing
+MOST_SAVED_SINGLY = 256  # lanes
+
+
+def loop_limit(machine: Machine) -> int:
+    """The bytes from which on a loop is not to become one function.
+
+    Less than any loop has that multiplies matrices: in such a function, that is done by three nested loops.
+    """
+    return DEFAULT if machine.safe else int(max(DEFAULT, min(LARGEST, smallest_product(machine.stored, machine.size))))
+
+
+def fitted(machine: Machine) -> Machine:
+    """The machine as it is faster in ``whole_loops``."""
+    whole = _may_set and loop_limit(machine) == LARGEST
+    return replace(machine, saves_singly=whole and machine.size <= MOST_SAVED_SINGLY)
+
+
+@contextmanager
+def whole_loops(machine: Machine) -> Iterator[None]:
+    """What is compiled in it has one function for each loop below the machine's limit."""
+    if not _may_set:
+        yield
+        return
+    _set(loop_limit(machine))
+    try:
+        yield
+    finally:
+        _set(DEFAULT)
+
+
+def listen() -> bool:
+    """Makes XLA heed what is set later; returns whether the user's own flags leave that to us."""
+    flags = os.environ.get("XLA_FLAGS", "").strip()
+    if OPTION in flags or (flags and not flags.startswith("-")):  # set already, or the name of a file
+        return False
+    os.environ["XLA_FLAGS"] = f"{flags} --xla_flags_reset=true".lstrip()
+    _set(DEFAULT)
+    return True
+
+
+def _set(limit: int) -> None:
+    setting = f" --xla_backend_extra_options={OPTION}="
+    others = re.sub(rf"{setting}\d+", "", os.environ.get("XLA_FLAGS", ""))
+    os.environ["XLA_FLAGS"] = f"{others}{setting}{limit}"
+
+
+_may_set = listen()
