@@ -6,7 +6,7 @@ import copy
 import dataclasses
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Literal
 
 import tensorflow as tf
@@ -18,13 +18,14 @@ from autobatch.frontend.lower import Frontend, lower, static_key
 from autobatch.frontend.source import check_function, signature
 from autobatch.frontend.watch import watch
 from autobatch.inference import TypedProgram, UnrollingNeeded, infer
-from autobatch.options import Axes, Backend, Options, as_names
+from autobatch.options import OPTIMIZATIONS, Axes, Backend, Options, as_names
 from autobatch.passes.block_order import costly_last
 from autobatch.passes.item_writes import write_in_place
 from autobatch.passes.simplify import simplify
 from autobatch.passes.stack_lowering import lower_to_stack
 from autobatch.passes.storage import StoredProgram, allocate
 from autobatch.passes.tail_duplication import duplicate_tails
+from autobatch.passes.visit_order import in_visit_order
 from autobatch.passes.webs import split_webs
 from autobatch.runtime import unbatched
 from autobatch.runtime.local_static import LocalStatic
@@ -158,7 +159,10 @@ class Autobatched:
         return unbatched.call(self._python, *self._receiver, *args, **kwargs)
 
     def options(self, **changes: Any) -> Autobatched:
-        """A copy with other options (the keywords of ``autobatch``)."""
+        """A copy with other options: the keywords of ``autobatch``, and
+
+        optimizations: which of ``options.OPTIMIZATIONS`` are done, all if nothing is said: to see what each is worth.
+        """
         unknown = set(changes) - {field.name for field in dataclasses.fields(Options)}
         if unknown:
             known = ", ".join(field.name for field in dataclasses.fields(Options))
@@ -280,6 +284,7 @@ class _Program:
         assert callee is not None
         self.frontend, typed = _typed(callee, taken)
         self.typed = write_in_place(typed)
+        self.stacks: dict[frozenset[str], StoredProgram] = {}
         self.executables: dict[tuple, ProgramCounter | LocalStatic] = {}
         self.watch()
 
@@ -290,9 +295,15 @@ class _Program:
         """Whether the globals, closures and objects that the program read are as they were."""
         return all(watched.is_unchanged() for watched in self.watched)
 
-    @functools.cached_property
-    def stack(self) -> StoredProgram:
-        return costly_last(allocate(duplicate_tails(lower_to_stack(self.typed))))
+    def stack(self, optimizations: Collection[str] = OPTIMIZATIONS) -> StoredProgram:
+        """The program in the stack language, and where its variables live."""
+        key = frozenset(optimizations)
+        if key not in self.stacks:
+            lowered = lower_to_stack(self.typed, key)
+            lowered = duplicate_tails(lowered) if "tail_duplication" in key else lowered
+            stored = costly_last(allocate(lowered, key), key)
+            self.stacks[key] = in_visit_order(stored) if "visit_order" in key else stored
+        return self.stacks[key]
 
     @property
     def result_type(self) -> Any:
@@ -305,7 +316,7 @@ class _Program:
             if options.backend == "local_static":
                 made = LocalStatic(self.typed, size, options)
             else:
-                made = ProgramCounter(self.stack, size, options)
+                made = ProgramCounter(self.stack(options.optimizations), size, options)
             self.executables[size, options] = made
         return self.executables[size, options]
 
@@ -364,7 +375,7 @@ class Lowered:
     @property
     def stack_program(self) -> ir.StackProgram:
         """The program in the stack language."""
-        return self._program.stack.program
+        return self._program.stack(self._options.optimizations).program
 
     def as_text(self, stage: Stage = "ir") -> str:
         """The program as text.

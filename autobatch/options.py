@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 Backend = Literal["program_counter", "local_static", "unbatched"]
 Axes = int | None | Sequence[int | None]
+
+
+# What is done to make programs faster, each for its own sake: to leave one out shows what it is worth.
+OPTIMIZATIONS = frozenset(
+    {
+        "live_saves",  # a call saves what is live after it; without, all variables of the caller
+        "temporaries",  # what one block alone uses does not outlive it; without, it has a register
+        "registers",  # what no recursive call can clobber has no stack; without, every call counts as recursive
+        "pop_push",  # what is restored only to be saved again stays where it is
+        "coalescing",  # copies share a register
+        "tail_duplication",  # short tests stand where they are jumped to
+        "costly_last",  # costly blocks have the highest numbers, so ``schedule="earliest"`` runs them last
+        "visit_order",  # the blocks are asked whether they are chosen in the order of control flow
+        "whole_loops",  # XLA makes one function of a loop that touches few bytes
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -25,10 +41,15 @@ class Options:
     compact: Literal["auto", "always", "never"] = "auto"
     max_depth: int | None = None
     max_steps: int | None = None
+    optimizations: Collection[str] = OPTIMIZATIONS
 
     def __post_init__(self) -> None:
         if isinstance(self.static_argnames, str):
             object.__setattr__(self, "static_argnames", (self.static_argnames,))
+        object.__setattr__(self, "optimizations", frozenset(self.optimizations))
+        if unknown := self.optimizations - OPTIMIZATIONS:
+            known = ", ".join(sorted(OPTIMIZATIONS))
+            raise ValueError(f"there is no optimization {', '.join(sorted(unknown))}; there are {known}")
         if isinstance(self.in_axes, list):
             object.__setattr__(self, "in_axes", tuple(self.in_axes))
         axes = self.in_axes if isinstance(self.in_axes, tuple) else (self.in_axes,)

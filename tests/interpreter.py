@@ -20,7 +20,7 @@ def interpret(function: Any, *args: Any) -> Any:
     taken = function._take_apart(args, {})
     program = function._program(taken)
     arguments = program.arguments(taken)
-    members = [_member(program.stack, [[leaf[z] for leaf in stored] for stored in arguments], taken.shared)
+    members = [_member(program.stack(), [[leaf[z] for leaf in stored] for stored in arguments], taken.shared)
                for z in range(taken.size)]  # fmt: skip
     (results,) = zip(*members, strict=True)
     return put_together(program.result_type, [tf.stack(leaves) for leaves in zip(*results, strict=True)], taken)

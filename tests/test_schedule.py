@@ -91,7 +91,7 @@ def test_what_is_gathered():
         return recursive(x, depth - 1) + x
 
     lowered = recursive.lower(tf.zeros([64, 3]), tf.zeros([64], tf.int32))
-    machine = Machine(lowered._program.stack, 64, 4, safe=False)
+    machine = Machine(lowered._program.stack(), 64, 4, safe=False)
     texts = [str(block) for block in machine.program.blocks]
     possible = [partial.can_gather(machine, i) for i in range(machine.halt)]
     assert any(possible)

@@ -89,7 +89,7 @@ def test_every_backend(case, backend):
 
 def stored(case):
     function, args = CASES[case]
-    return function.lower(*args)._program.stack
+    return function.lower(*args)._program.stack()
 
 
 def test_a_half_that_nothing_reads_again_has_no_stack():

@@ -47,7 +47,7 @@ def spread(x, n):
 
 
 def stored(function, size=2):
-    return function.lower(tf.ones([size, 3]))._program.stack
+    return function.lower(tf.ones([size, 3]))._program.stack()
 
 
 @pytest.mark.parametrize("function", [until_short, all_until_short])
@@ -91,10 +91,11 @@ def test_the_option_is_set_for_what_is_compiled_in_it(monkeypatch):
     option, before = f"{xla.OPTION}=", f"{xla.OPTION}={xla.DEFAULT}"
     function, args = PROGRAMS["fibonacci"]
     executable = function.lower(*args)._program.executable(len(args[0]), function._options)
-    machine = xla.fitted(executable.machine(4, 8))
+    machine, limit = xla.fitted(executable.machine(4, 8), function._options)
     assert machine.saves_singly
+    assert limit == xla.LARGEST
     for _ in range(2):
-        with xla.whole_loops(machine):
+        with xla.whole_loops(limit):
             flags = xla.os.environ["XLA_FLAGS"]
             assert flags.count(option) == 1
             assert f"{option}{xla.LARGEST}" in flags

@@ -6,20 +6,23 @@ With the costly blocks last, they run only once every live lane waits at one of 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from autobatch import ir
+from autobatch.options import OPTIMIZATIONS
 from autobatch.passes.costs import block_costs
 from autobatch.passes.storage import StoredProgram
 
 COSTLY = 2000  # from where on waiting for more lanes pays
 
 
-def costly_last(stored: StoredProgram) -> StoredProgram:
+def costly_last(stored: StoredProgram, optimizations: Collection[str] = OPTIMIZATIONS) -> StoredProgram:
     """Moves the costly blocks behind the others, and the epilogue behind all; the first block stays first."""
     typed, blocks, costs = stored.typed, stored.program.blocks, block_costs(stored)
     usual = sorted(costs)[len(costs) // 2]
     late = [i for i, cost in enumerate(costs) if i and cost >= max(COSTLY, 4 * usual) and i != typed.epilogue]
+    late = late if "costly_last" in optimizations else []
     last = [] if typed.epilogue is None else [typed.epilogue]
     order = [i for i in range(len(blocks)) if i not in (*late, *last)] + late + last
     to = {old: new for new, old in enumerate(order)}

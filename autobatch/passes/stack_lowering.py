@@ -7,11 +7,12 @@ happen at the frame's depth, so one depth per lane serves every stack.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from autobatch import ir
 from autobatch.inference import TypedProgram
+from autobatch.options import OPTIMIZATIONS
 from autobatch.passes.flow import live_before, liveness
 from autobatch.regions import Check, makes_checks
 from autobatch.types import Tensor, Type, Weak, dynamic
@@ -29,7 +30,7 @@ class TypedStackProgram:
     epilogue: int | None = None  # the block that need only run once, when all members wait at it
 
 
-def lower_to_stack(typed: TypedProgram) -> TypedStackProgram:
+def lower_to_stack(typed: TypedProgram, optimizations: Collection[str] = OPTIMIZATIONS) -> TypedStackProgram:
     """Merges all functions into one program with explicit stacks."""
     program = typed.program
     several = len(program.functions) > 1
@@ -43,11 +44,14 @@ def lower_to_stack(typed: TypedProgram) -> TypedStackProgram:
     blocks: list[ir.Block] = []
     for name, function in functions.items():
         recursive = frozenset(callee for callee in functions if name in reach[callee])
-        blocks += _lower_function(function, functions, offsets, recursive, types)
+        if "registers" not in optimizations:
+            recursive = frozenset(functions)
+        blocks += _lower_function(function, functions, offsets, recursive, types, "live_saves" in optimizations)
     entry = functions[program.entry.name]
     owners = [function for name, function in functions.items() for _ in range(sizes[name])]
     entries = {offsets[name]: function for name, function in functions.items()}
-    blocks = [cancel_pop_push(block, _passed(block, entries)) for block in blocks]
+    if "pop_push" in optimizations:
+        blocks = [cancel_pop_push(block, _passed(block, entries)) for block in blocks]
     stack_program = ir.StackProgram(
         entry.inputs,
         tuple(blocks),
@@ -105,10 +109,12 @@ def _lower_function(
     offsets: Mapping[str, int],
     recursive: frozenset[str],
     types: Mapping[str, Type],
+    only_live: bool,
 ) -> list[ir.Block]:
     """The function's blocks, split at calls; ``recursive`` are the callees that may come back to this function."""
     _, live_end = liveness(function)
     handed_on = _handed_on(function, recursive)
+    own = {*function.inputs, *(v for block in function.blocks for op in block.ops for v in ir.writes(op))}
     first, starts = offsets[function.name], []
     for block in function.blocks:
         starts.append(first)
@@ -121,8 +127,8 @@ def _lower_function(
                 ops.append(ir.Update(op.outputs, op.function, op.inputs, op.location))
                 continue
             callee = functions[op.function]
-            live = live_before(block.ops[k + 1 :], live_end[i]) - set(op.outputs)
-            live -= handed_on
+            live = live_before(block.ops[k + 1 :], live_end[i]) if only_live else own & types.keys()
+            live = live - set(op.outputs) - handed_on
             saved = tuple(v for v in sorted(live) if op.function in recursive and dynamic(types[v]))
             ops += _enter(callee, op, saved)
             back = _leave(callee, op, saved)

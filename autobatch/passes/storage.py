@@ -9,10 +9,11 @@ end, so only what is live between blocks counts.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from autobatch import ir
+from autobatch.options import OPTIMIZATIONS
 from autobatch.passes.flow import reachable
 from autobatch.passes.leaf_flow import Leaf, Step, leaf_type, leaves_of, steps
 from autobatch.passes.stack_lowering import TypedStackProgram
@@ -47,6 +48,7 @@ class StoredProgram:
     stacked: frozenset[Leaf]
     blocks: tuple[BlockStorage, ...]
     costs: tuple[float, ...] = ()  # about what each block costs for each lane; see costs.py
+    order: tuple[int, ...] = ()  # in which the machine asks the blocks whether they are chosen; see visit_order.py
 
     @property
     def program(self) -> ir.StackProgram:
@@ -57,13 +59,13 @@ class StoredProgram:
         return self.typed.types
 
 
-def allocate(typed: TypedStackProgram) -> StoredProgram:
+def allocate(typed: TypedStackProgram, optimizations: Collection[str] = OPTIMIZATIONS) -> StoredProgram:
     """Finds what is live, and gives it registers."""
     flows = [steps(block, typed.types, typed.shared) for block in typed.program.blocks]
-    blocks, stacked = _liveness(typed, flows)
+    blocks, stacked = _liveness(typed, flows, optimizations)
     outputs = {leaf for v in typed.program.outputs for leaf in leaves_of(v, typed.types)}
-    live = outputs.union(*(block.reads for block in blocks))
-    copies = [_copies(block) for block in blocks]
+    live = outputs.union(*(block.reads | block.end for block in blocks))
+    copies = [_copies(block) if "coalescing" in optimizations else {} for block in blocks]
     registers = _coalesced(live, _interference(typed, blocks), copies, typed)
     blocks = [replace(b, writes=_writes(b, c, registers)) for b, c in zip(blocks, copies, strict=True)]
     program = replace(
@@ -74,7 +76,9 @@ def allocate(typed: TypedStackProgram) -> StoredProgram:
     return StoredProgram(replace(typed, program=program), registers, frozenset(stacked), tuple(blocks))
 
 
-def _liveness(typed: TypedStackProgram, flows: Sequence[tuple[Step, ...]]) -> tuple[list[BlockStorage], set[Leaf]]:
+def _liveness(
+    typed: TypedStackProgram, flows: Sequence[tuple[Step, ...]], optimizations: Collection[str]
+) -> tuple[list[BlockStorage], set[Leaf]]:
     """The blocks, yet without their writes, and the leaves that need stacks."""
     program, types = typed.program, typed.types
     none = frozenset[Leaf]()
@@ -103,13 +107,15 @@ def _liveness(typed: TypedStackProgram, flows: Sequence[tuple[Step, ...]]) -> tu
         changed = False
         for i in reversed(range(len(blocks))):
             handed_on, after, count = end(i), [], len(stacked)
+            if "temporaries" not in optimizations:
+                handed_on |= {leaf for step in blocks[i].steps for leaf in step.sources}
             terminator = program.blocks[i].terminator
             then = terminator.then if isinstance(terminator, ir.PushJump) else terminator
             condition = leaves_of(then.condition, types) if isinstance(then, ir.Branch) else ()
             live = handed_on.union(condition)
             for step in reversed(blocks[i].steps):
                 after.append(live)
-                stacked |= step.restores & live
+                stacked |= step.restores & live if "live_saves" in optimizations else step.restores
                 read = [sources for leaf, sources in step.sources.items() if leaf in live]
                 live = (live - set(step.sources)).union(step.needs, step.saves & stacked, *read)
             block = replace(blocks[i], reads=live, after=tuple(reversed(after)), end=handed_on)

@@ -7,22 +7,24 @@ next round; with few lanes the rounds cost as much as the blocks.  So blocks sho
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from autobatch import ir
 from autobatch.passes.stack_lowering import TypedStackProgram
+from autobatch.passes.storage import StoredProgram
 
 SWEEPS = 20  # over all blocks, to better the order; two or three are enough but for odd programs
 
 
-def visit_order(typed: TypedStackProgram, count: int) -> tuple[int, ...]:
-    """The first ``count`` blocks, ordered so that few transitions go back.
+def in_visit_order(stored: StoredProgram) -> StoredProgram:
+    """With an order in which few transitions go back.
 
     Transitions are guessed: a branch goes either way as often, a return to any call of its function.  Finding the best
     order is NP-hard (the minimum feedback arc set); a block at a time is put where it is best, until none moves.
     """
-    flow = _flow(typed)[:count, :count]
+    flow, count = _flow(stored.typed), len(stored.blocks)
     order = list(range(count))
     for _ in range(SWEEPS):
         before = list(order)
@@ -32,7 +34,7 @@ def visit_order(typed: TypedStackProgram, count: int) -> tuple[int, ...]:
             order.insert(int(np.argmin(np.round(back, 9))), block)
         if order == before:
             break
-    return tuple(order)
+    return replace(stored, order=tuple(order))
 
 
 def _flow(typed: TypedStackProgram) -> np.ndarray:

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from autobatch import ir
-from autobatch.passes.visit_order import visit_order
 from autobatch.runtime.machine import Machine, State
 from autobatch.runtime.partial import RunBlock
 from autobatch.runtime.schedule import Choice
+from autobatch.runtime.xla import MOST_IN_ONE, not_in_one
 
 Step = Callable[[tf.Tensor, State], tuple[tf.Tensor, State]]  # (chosen block, state) -> what comes then
 
@@ -51,12 +51,10 @@ def guarded(
             chosen, changed = tf.while_loop(is_chosen, run, (chosen, changed), parallel_iterations=1)
         return chosen, state | changed
 
-    order = visit_order(machine.typed, machine.halt)
-
     def chain(chosen: tf.Tensor, state: State) -> tuple[tf.Tensor, State]:
-        for i in order:
+        for i in machine.order:
             chosen, state = guard(i, chosen, state)
-        return chosen, state
+        return (chosen if len(machine.order) <= MOST_IN_ONE else not_in_one(chosen)), state
 
     return chain
 
@@ -80,7 +78,6 @@ def sweep(
 ) -> Step:
     """Each block once, if a lane waits there; nothing is chosen, and ``choose`` only tells when all lanes are done."""
     del looked_at
-    order = visit_order(machine.typed, machine.halt)
 
     def guard(i: int, state: State) -> State:
         def run(_: tf.Tensor, changed: State) -> tuple[tf.Tensor, State]:
@@ -93,7 +90,7 @@ def sweep(
 
     def step(chosen: tf.Tensor, state: State) -> tuple[tf.Tensor, State]:
         del chosen
-        for i in order:
+        for i in machine.order:
             state = guard(i, state)
         return choose(state["pc"]), state
 

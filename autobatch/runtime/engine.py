@@ -68,7 +68,8 @@ class Engine:
     """
 
     def __init__(self, machine: Machine, parts: int, count: int, options: Options, stops_early: bool):
-        self.machine, self.parts, self.count, self.options = fitted(machine), parts, count, options
+        self.machine, self.loop_limit = fitted(machine, options)
+        self.parts, self.count, self.options = parts, count, options
         self.stops_early = stops_early
         self._traced: dict[Callable, Callable] = {}
         self._takers: dict[Engine, Callable] = {}
@@ -93,7 +94,7 @@ class Engine:
             return self._traced[function](start, shared, tensors)
         made = tf.function(function, autograph=False)
         self._traced[function] = made.get_concrete_function(start, shared, tensors)
-        with whole_loops(self.machine):
+        with whole_loops(self.loop_limit):
             return self._traced[function](start, shared, tensors)
 
     def _from_arguments(self, arguments: list[Stored], shared: list[tf.Tensor], limit: Limit) -> Stop:

@@ -82,6 +82,11 @@ class Machine:
     def stopped(self) -> int:
         return len(self.program.blocks)
 
+    @property
+    def order(self) -> list[int]:
+        """The blocks in the order in which the machine asks whether they are chosen."""
+        return [i for i in self.stored.order or range(self.halt) if i < self.halt]
+
     @cached_property
     def knows_positions(self) -> bool:
         """Whether a primitive takes only batches of one size."""
@@ -91,7 +96,8 @@ class Machine:
     @cached_property
     def registers(self) -> list[Leaf]:
         """The registers that blocks hand to each other; the epilogue's own results need none."""
-        live = set().union(*(block.reads for block in self.stored.blocks))
+        blocks = self.stored.blocks
+        live = set().union(*(block.reads for block in blocks), *(block.writes for block in blocks[: self.halt]))
         if not self.has_epilogue:
             live.update(leaf for v in self.program.outputs for leaf in leaves_of(v, self.typed.types))
         return sorted({self.stored.registers[leaf] for leaf in live})

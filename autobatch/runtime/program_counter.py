@@ -110,9 +110,9 @@ class ProgramCounter:
 
     def compiler_ir(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor], stage: str) -> str:
         """What XLA makes of the machine, in one of TensorFlow's ``experimental_get_compiler_ir`` stages."""
-        machine = fitted(self.machine(self.depth, self.size))
+        machine, limit = fitted(self.machine(self.depth, self.size), self.options)
         function = tf.function(in_one_go(machine, self.options), autograph=False, jit_compile=True)
-        with whole_loops(machine):
+        with whole_loops(limit):
             return function.experimental_get_compiler_ir(list(arguments), list(shared))(stage=stage)
 
     def _in_graph(self, arguments: list[Stored], shared: list[tf.Tensor]) -> list[Stored]:

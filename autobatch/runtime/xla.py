@@ -17,6 +17,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
+import tensorflow as tf
+
+from autobatch.options import Options
 from autobatch.passes.costs import smallest_product
 from autobatch.runtime.machine import Machine
 
@@ -24,33 +27,38 @@ OPTION = "xla_cpu_small_while_loop_byte_threshold"
 DEFAULT = 1024  # bytes
 LARGEST = 2 * 2**20  # bytes; beside as much work, tasks cost nothing
 MOST_SAVED_SINGLY = 256  # lanes
+MOST_IN_ONE = 32  # blocks of a machine that may become one function; LLVM's time grows with the square of its length
 
 
-def loop_limit(machine: Machine) -> int:
-    """The bytes from which on a loop is not to become one function.
+def fitted(machine: Machine, options: Options) -> tuple[Machine, int]:
+    """The machine as it is faster in ``whole_loops``, and the limit for it.
 
-    Less than any loop has that multiplies matrices: in such a function, that is done by three nested loops.
+    That is less than any loop has that multiplies matrices: in such a function, that is done by three nested loops.
     """
-    return DEFAULT if machine.safe else int(max(DEFAULT, min(LARGEST, smallest_product(machine.stored, machine.size))))
-
-
-def fitted(machine: Machine) -> Machine:
-    """The machine as it is faster in ``whole_loops``."""
-    whole = _may_set and loop_limit(machine) == LARGEST
-    return replace(machine, saves_singly=whole and machine.size <= MOST_SAVED_SINGLY)
+    if not _may_set or machine.safe or "whole_loops" not in options.optimizations:
+        return machine, DEFAULT
+    limit = int(max(DEFAULT, min(LARGEST, smallest_product(machine.stored, machine.size))))
+    saves_singly = limit == LARGEST and 0 < machine.size <= MOST_SAVED_SINGLY
+    return replace(machine, saves_singly=saves_singly), limit
 
 
 @contextmanager
-def whole_loops(machine: Machine) -> Iterator[None]:
-    """What is compiled in it has one function for each loop below the machine's limit."""
+def whole_loops(limit: int) -> Iterator[None]:
+    """What is compiled in it has one function for each loop that touches fewer bytes in a round."""
     if not _may_set:
         yield
         return
-    _set(loop_limit(machine))
+    _set(limit)
     try:
         yield
     finally:
         _set(DEFAULT)
+
+
+def not_in_one(number: tf.Tensor) -> tf.Tensor:
+    """The number, by way of a scatter, which is not made a part of such a function, nor the loop that it stands in."""
+    place = tf.stack([tf.minimum(number, 1), 1])
+    return tf.reduce_max(tf.tensor_scatter_nd_update(tf.zeros([2], tf.int32), place[:, tf.newaxis], [number, number]))
 
 
 def listen() -> bool:
