@@ -394,11 +394,23 @@ class Lowered:
             case "stack":
                 return str(self.stack_program)
             case "stablehlo":
-                options = dataclasses.replace(self._options, backend="program_counter", jit_compile=True)
-                machine = self._program.executable(self._taken.size, options)
-                assert isinstance(machine, ProgramCounter)
-                return machine.compiler_ir(self._program.arguments(self._taken), self._taken.shared, "stablehlo")
+                arguments = self._program.arguments(self._taken)
+                return self._machine().compiler_ir(arguments, self._taken.shared, "stablehlo")
         raise ValueError(f"stage must be 'source', 'ir', 'types', 'stack' or 'stablehlo', not {stage!r}")
+
+    def to_hlo(self) -> tuple[bytes, list[tf.Tensor]]:
+        """What XLA gets, as a serialized HloModuleProto, and its arguments in order: to run it without TensorFlow.
+
+        The stacks have ``max_depth`` frames, or 16 if that is not given.  The results are the machine's: the leaves of
+        what the function returns, and what the host would look at.
+        """
+        return self._machine().to_hlo(self._program.arguments(self._taken), self._taken.shared)
+
+    def _machine(self) -> ProgramCounter:
+        options = dataclasses.replace(self._options, backend="program_counter", jit_compile=True)
+        machine = self._program.executable(self._taken.size, options)
+        assert isinstance(machine, ProgramCounter)
+        return machine
 
     def to_dot(self) -> str:
         """The control-flow graphs in Graphviz' language, a cluster for each function."""

@@ -1,6 +1,7 @@
 """python -m benchmarks [NAME]: prints tables, writes JSON to benchmarks/results/.
 
-NAME: fibonacci, dispatch, writes, overhead, traces; or nuts, programs, memory, correctness, which run only by name.
+NAME: fibonacci, dispatch, writes, overhead, traces; or, which run only by name, nuts, programs, ablation, memory,
+correctness.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks import ablation as ablation_benchmark
 from benchmarks import correctness as correctness_checks
 from benchmarks import dispatch as dispatch_benchmark
 from benchmarks import fibonacci as fibonacci_benchmark
@@ -53,6 +55,15 @@ def dispatch(chains: int = 1024, trajectories: int = 2, rounds: int = 3) -> None
     results = dispatch_benchmark.run(chains, trajectories, rounds)
     show(f"NUTS, 100-dimensional Gaussian, {chains} chains, {trajectories} trajectories", results)
     save("dispatch", results)
+
+
+@app.command()
+def ablation(chains: int = 256, trajectories: int = 3, rounds: int = 5) -> None:
+    """Each optimization left out, for fibonacci and NUTS."""
+    results = ablation_benchmark.run(chains, trajectories, rounds)
+    for program, rows in results.items():
+        show(f"{program}, without", rows)
+    save("ablation", results)
 
 
 @app.command()

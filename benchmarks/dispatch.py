@@ -12,10 +12,9 @@ import autobatch as ab
 from autobatch.mcmc.hamiltonian import State, value_and_gradient
 from autobatch.mcmc.kernel import several_transitions
 from autobatch.mcmc.multinomial import Multinomial
-from benchmarks.problems import gaussian
+from benchmarks.problems import PROBLEMS
 from benchmarks.timing import in_turn
 
-DIMENSIONS = 100
 CHOICES = {
     "the default": {},
     "one part": {"shards": 1},
@@ -25,21 +24,24 @@ CHOICES = {
 }
 
 
-def gaussian_log_prob():
-    """The paper's Gaussian, of one chain."""
-    precision = tf.constant(gaussian(DIMENSIONS).data["precision"], tf.float32)
-    return lambda q: -0.5 * tf.tensordot(q, tf.linalg.matvec(precision, q), 1)
+def nuts(
+    chains: int, trajectories: int, problem: str = "gaussian", max_tree_depth: int = 10
+) -> tuple[ab.Autobatched, tuple]:
+    """NUTS's transitions alone, and what to call them with; its result is (state, (leapfrogs, ...))."""
+    target = PROBLEMS[problem]()
+    sampler = Multinomial(partial(value_and_gradient, lambda q: target.log_prob(q[tf.newaxis])[0]), max_tree_depth)
+    q = tf.constant(target.starts(chains), tf.float32)
+    start = State(q, *tf.vectorized_map(sampler.density, q))
+    keys = ab.random.split(ab.random.key(0), chains)
+    function = several_transitions.options(in_axes=(0, None, None, 0))
+    return function, (sampler, trajectories, start, target.step_size, tf.ones([target.dimensions]), keys)
 
 
 def run(chains: int, trajectories: int, rounds: int) -> dict[str, dict[str, float]]:
-    sampler = Multinomial(partial(value_and_gradient, gaussian_log_prob()))
-    q = tf.constant(np.random.default_rng(1).normal(size=(chains, DIMENSIONS)), tf.float32)
-    start = State(q, *tf.vectorized_map(sampler.density, q))
-    keys = ab.random.split(ab.random.key(0), chains)
+    function, args = nuts(chains, trajectories)
 
     def leapfrogs(choice: dict[str, Any]) -> tf.Tensor:
-        chain = several_transitions.options(in_axes=(0, None, None, 0), **choice)
-        _, (taken, *_) = chain(sampler, trajectories, start, 0.2, tf.ones([DIMENSIONS]), keys)
+        _, (taken, *_) = function.options(**choice)(*args)
         return taken
 
     results = in_turn({name: partial(leapfrogs, choice) for name, choice in CHOICES.items()}, rounds)

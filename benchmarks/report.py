@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from benchmarks.ablation import EVERYTHING
 from benchmarks.nuts import LIMIT
 from benchmarks.problems import PROBLEMS
 from benchmarks.programs import AUTO, FIXED, LOOP
@@ -45,6 +46,33 @@ def programs_table() -> str:
     return "\n".join(lines)
 
 
+def ablation_table() -> str:
+    """Rows are what is left out; for each program the time, against that with everything, and the bytes of a lane."""
+    programs = load("ablation")["results"]
+    lines = ["| without | " + " | ".join(programs) + " |", "| --- |" + " --- |" * len(programs)]
+    for name in next(iter(programs.values())):
+        cells = []
+        for rows in programs.values():
+            row, share = rows[name], rows[name]["median"] / rows[EVERYTHING]["median"]
+            cells.append(f"{_short(1000 * row['median'])} ms ({share:.2f}), {row['lane_bytes']:,.0f} B")
+        lines.append(f"| {'nothing' if name == EVERYTHING else f'`{name}`'} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def times_table(name: str) -> str:
+    """Rows are systems; columns their first call, the median of the others, and gradients a second if there are any."""
+    rows = load(name)["results"]
+    rated = all("gradients_per_second" in row for row in rows.values())
+    columns = ["", "first call, s", "median, ms", *(["gradients a second"] if rated else [])]
+    lines = ["| " + " | ".join(columns) + " |", "|" + " --- |" * len(columns)]
+    for system, row in rows.items():
+        cells = [system, f"{row['first']:.1f}", _short(1000 * row["median"])]
+        if rated:
+            cells.append(f"{row['gradients_per_second']:,.0f}")
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
 def _short(number: float) -> str:
     return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
@@ -66,13 +94,14 @@ def _cell(rows: dict[str, dict[str, float]], name: str) -> str:
 
 
 def write_tables() -> None:
-    """Puts each table between its marks, ``<!-- nuts gaussian -->`` or ``<!-- programs -->``, and ``<!-- end -->``."""
+    """Puts each table between its marks: ``<!-- nuts gaussian -->``, ``<!-- times fibonacci -->``; ``<!-- end -->``."""
+    tables = {"nuts": nuts_table, "times": times_table, "programs": programs_table, "ablation": ablation_table}
 
     def table(found: re.Match[str]) -> str:
-        text = nuts_table(found[2]) if found[2] else programs_table()
-        return f"<!-- {found[1]} -->\n{text}\n<!-- end -->"
+        kind, *about = found[1].split()
+        return f"<!-- {found[1]} -->\n{tables[kind](*about)}\n<!-- end -->"
 
-    marks = r"<!-- (nuts (\w+)|programs) -->\n.*?<!-- end -->"
+    marks = rf"<!-- ((?:{'|'.join(tables)})[\w ]*) -->\n.*?<!-- end -->"
     PAGE.write_text(re.sub(marks, table, PAGE.read_text(), flags=re.DOTALL))
 
 

@@ -6,7 +6,10 @@ A system: (problem, chains, transitions) -> run; run() -> Run.  Steps have one f
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -132,26 +135,30 @@ def blackjax(problem: Problem, chains: int, transitions: int) -> Callable[[], Ru
 def stan(problem: Problem, chains: int, transitions: int) -> Callable[[], Run]:
     """One chain for each core, in float64 and without vectors, whatever ``chains``: how Stan is run."""
     del chains, transitions
-    import os
-
-    import stan as library
-
-    count, many, thin = os.cpu_count() or 1, 30_000, 100  # draws go through a socket
-    model = library.build(problem.stan, data=problem.data, random_seed=1)
-    names = ["v", "x"] if problem.name == "funnel" else ["q"]
-    cut = {"v": lambda q: q[0], "x": lambda q: q[1:], "q": lambda q: q}
-    again = itertools.count(1)
+    count, again = os.cpu_count() or 1, itertools.count(1)
+    # A process of its own: pystan forks, which JAX's threads do not survive.
+    process = ProcessPoolExecutor(1, get_context("spawn"))
 
     def run() -> Run:
         starts = problem.starts(count * next(again))[-count:]  # of what it has run before, pystan has the result
-        fit = model.hmc_nuts_diag_e_adapt(
-            num_chains=count, num_samples=many, num_warmup=0, num_thin=thin, stepsize=problem.step_size,
-            max_depth=MAX_TREE_DEPTH, init=[{name: cut[name](q).tolist() for name in names} for q in starts],
-        )  # fmt: skip
-        draws = np.concatenate([np.atleast_3d(fit[name].reshape(-1, many // thin, count)) for name in names])
-        return Run(np.transpose(draws, (2, 1, 0)), thin * fit["n_leapfrog__"].reshape(-1, count).T)
+        return process.submit(_stan_draws, problem.stan, problem.data, starts, problem.step_size).result()
 
     return run
+
+
+def _stan_draws(code: str, data: dict[str, Any], starts: np.ndarray, step_size: float) -> Run:
+    import stan as library
+
+    count, many, thin = len(starts), 30_000, 100  # draws go through a socket
+    model = library.build(code, data=data, random_seed=1)  # from its cache, but for the first time
+    names = ["q"] if " q;" in code else ["v", "x"]
+    cut = {"v": lambda q: q[0], "x": lambda q: q[1:], "q": lambda q: q}
+    fit = model.hmc_nuts_diag_e_adapt(
+        num_chains=count, num_samples=many, num_warmup=0, num_thin=thin, stepsize=step_size,
+        max_depth=MAX_TREE_DEPTH, init=[{name: cut[name](q).tolist() for name in names} for q in starts],
+    )  # fmt: skip
+    draws = np.concatenate([np.atleast_3d(fit[name].reshape(-1, many // thin, count)) for name in names])
+    return Run(np.transpose(draws, (2, 1, 0)), thin * fit["n_leapfrog__"].reshape(-1, count).T)
 
 
 SYSTEMS: dict[str, System] = {

@@ -26,6 +26,21 @@ def optimized():
     return re.findall(r"^(ENTRY )?%?[\w.\-]+ \([^\n]*\{\n(.*?)^\}", text, re.MULTILINE | re.DOTALL)
 
 
+def test_the_program_is_exported_with_all_that_it_takes():
+    matrix = tf.constant(0.5, shape=[D, D])
+
+    @ab.autobatch
+    def scaled(x, n):
+        for _ in range(n):
+            x = tf.linalg.matvec(matrix, x)
+        return x
+
+    lowered = scaled.lower(tf.ones([Z, D]), tf.range(Z))
+    program, inputs = lowered.to_hlo()
+    assert b"while" in program
+    assert [tuple(tensor.shape) for tensor in inputs] == [(Z, D), (Z,), (D, D)]
+
+
 def test_no_stack_is_copied_in_the_loop():
     stack = re.compile(rf"= f32\[\d+,{Z},{D}\]\S* copy\(")
     computations = optimized()

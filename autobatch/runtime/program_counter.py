@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -17,7 +18,7 @@ from autobatch.runtime.engine import Outcome, in_one_go
 from autobatch.runtime.machine import Machine
 from autobatch.runtime.shards import good_number
 from autobatch.runtime.vectorize import Stored
-from autobatch.runtime.xla import fitted, whole_loops
+from autobatch.runtime.xla import DEFAULT, fitted, whole_loops
 
 FIRST_DEPTH = 16
 DEEPEST = 100_000  # where stacks stop growing if the user sets no limit: a recursion that never ends must
@@ -108,12 +109,24 @@ class ProgramCounter:
             error.results = outcome.results
             raise error
 
-    def compiler_ir(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor], stage: str) -> str:
-        """What XLA makes of the machine, in one of TensorFlow's ``experimental_get_compiler_ir`` stages."""
-        machine, limit = fitted(self.machine(self.depth, self.size), self.options)
+    def compiler_ir(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor], stage: str) -> Any:
+        """What XLA makes of the machine, in one of TensorFlow's ``experimental_get_compiler_ir`` stages.
+
+        The optimized ones are of the machine as it is for this machine's CPU, the others as it is for any device.
+        """
+        machine, limit = self.machine(self.depth, self.size), DEFAULT
+        if stage.startswith("optimized"):
+            machine, limit = fitted(machine, self.options)
         function = tf.function(in_one_go(machine, self.options), autograph=False, jit_compile=True)
         with whole_loops(limit):
             return function.experimental_get_compiler_ir(list(arguments), list(shared))(stage=stage)
+
+    def to_hlo(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor]) -> tuple[bytes, list[tf.Tensor]]:
+        """What XLA gets, serialized, and the tensors that it takes: also those that the user's code closes over."""
+        function = tf.function(in_one_go(self.machine(self.depth, self.size), self.options), autograph=False)
+        captured = function.get_concrete_function(list(arguments), list(shared)).captured_inputs
+        inputs = [*tf.nest.flatten(list(arguments)), *shared, *captured]
+        return self.compiler_ir(arguments, shared, "hlo_serialized"), inputs
 
     def _in_graph(self, arguments: list[Stored], shared: list[tf.Tensor]) -> list[Stored]:
         """Inside a user's tf.function, where the host cannot step in to deepen the stacks."""

@@ -1,0 +1,45 @@
+"""What each optimization is worth: everything, and everything but one, in turn."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import tensorflow as tf
+
+import autobatch as ab
+from autobatch.options import OPTIMIZATIONS
+from autobatch.runtime.machine import Machine
+from benchmarks.dispatch import nuts
+from benchmarks.timing import in_turn
+from examples.fibonacci import fibonacci
+
+EVERYTHING = "everything"
+DEPTH = 15  # saved frames, of which the bytes are told
+
+
+def cases(chains: int, trajectories: int) -> dict[str, tuple[ab.Autobatched, tuple]]:
+    numbers = tf.constant(np.random.default_rng(0).integers(3, 13, 1000), tf.int32)
+    return {
+        "fibonacci of 1,000 numbers": (fibonacci, (numbers,)),
+        "NUTS, one chain": nuts(1, 100 * trajectories),
+        f"NUTS, {chains} chains": nuts(chains, trajectories),
+    }
+
+
+def run(chains: int, trajectories: int, rounds: int) -> dict[str, dict[str, dict[str, float]]]:
+    """For each program, for each optimization that is left out: its times, and the bytes of a lane's state."""
+    results = {}
+    for program, (function, args) in cases(chains, trajectories).items():
+        variants = {EVERYTHING: function.options(max_depth=DEPTH)}
+        for name in sorted(OPTIMIZATIONS):
+            variants[name] = function.options(max_depth=DEPTH, optimizations=OPTIMIZATIONS - {name})
+        results[program] = in_turn({name: partial(f, *args) for name, f in variants.items()}, rounds)
+        for name, f in variants.items():
+            results[program][name]["lane_bytes"] = lane_bytes(f, args)
+    return results
+
+
+def lane_bytes(function: ab.Autobatched, args: tuple) -> float:
+    lowered = function.lower(*args)
+    return Machine(lowered._program.stack(function._options.optimizations), 1, DEPTH, safe=False).lane_bytes
