@@ -21,7 +21,7 @@ from benchmarks import traces as traces_benchmark
 from benchmarks import writes as writes_benchmark
 from benchmarks.nuts import installed
 from benchmarks.problems import PROBLEMS
-from benchmarks.report import PAGE, plot, write_tables
+from benchmarks.report import PAGE, plot_nuts, plot_programs, write_tables
 from benchmarks.samplers import SYSTEMS
 from benchmarks.timing import machine, save
 
@@ -99,9 +99,9 @@ def programs(names: str = typer.Option("", help="which, with commas between; all
 
 @app.command()
 def report() -> None:
-    """Writes the tables and the plot of docs/performance.md anew, from the JSON."""
+    """Writes the tables and plots of docs/performance.md anew, from the JSON."""
     write_tables()
-    console.print(f"wrote {PAGE} and {plot()}")
+    console.print(f"wrote {PAGE}, {plot_nuts()} and {plot_programs()}")
 
 
 @app.command()

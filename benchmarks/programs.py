@@ -14,7 +14,7 @@ import tensorflow as tf
 from tensorflow_probability.python.experimental import auto_batching
 
 import autobatch as ab
-from benchmarks.timing import in_turn, seconds
+from benchmarks.timing import in_turn
 from examples.fibonacci import fibonacci
 
 FIXED = {  # the machine's choices, one by one
@@ -246,13 +246,7 @@ def run(name: str, rounds: int) -> dict[str, dict[str, float]]:
     for peer, make in program.peers.items():
         if not peer.startswith("jax") or importlib.util.find_spec("jax"):
             systems[peer] = make(*program.args)
-    first = {system: seconds(systems[system]) for system in (AUTO, *FIXED)}
-    for system in first:
-        for _ in range(WARM):
-            systems[system]()
-    results = in_turn(systems, rounds)
-    for system, compiling in first.items():
-        results[system]["first"] = compiling
+    results = in_turn(systems, rounds, dict.fromkeys((AUTO, *FIXED), WARM))
     expected = tf.nest.flatten(systems[AUTO]())
     for system, go in systems.items():
         for ours, theirs in zip(expected, tf.nest.flatten(go()), strict=True):

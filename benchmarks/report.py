@@ -7,12 +7,17 @@ import re
 from pathlib import Path
 from typing import Any
 
+import matplotlib as mpl
+from matplotlib import pyplot as plt
+from matplotlib import ticker
+
 from benchmarks.ablation import EVERYTHING
 from benchmarks.nuts import LIMIT
 from benchmarks.problems import PROBLEMS
 from benchmarks.programs import AUTO, FIXED, LOOP
 from benchmarks.timing import RESULTS
 
+mpl.use("Agg")
 PAGE = Path(__file__).parents[1] / "docs" / "performance.md"
 
 
@@ -105,14 +110,8 @@ def write_tables() -> None:
     PAGE.write_text(re.sub(marks, table, PAGE.read_text(), flags=re.DOTALL))
 
 
-def plot() -> Path:
+def plot_nuts() -> Path:
     """Gradients a second against the number of chains, both logarithmic, for each problem that was run."""
-    import matplotlib as mpl
-    import matplotlib.ticker
-
-    mpl.use("Agg")
-    from matplotlib import pyplot as plt
-
     found = [name for name in PROBLEMS if (RESULTS / f"nuts_{name}.json").exists()]
     problems = [name for name in found if len(load(f"nuts_{name}")["results"]) > 1]
     figure, axes = plt.subplots(1, len(problems), figsize=(6 * len(problems), 4), layout="constrained", squeeze=False)
@@ -126,13 +125,40 @@ def plot() -> Path:
             axis.loglog(*zip(*points, strict=True), marker="o", markersize=4, label=name, **style)
         axis.set(title=problem, xlabel="chains", ylabel="thousand gradients a second")
         axis.set_xticks([int(c) for c in by_chains], by_chains)
-        axis.yaxis.set_major_locator(mpl.ticker.LogLocator(subs=(1, 2, 5)))
-        axis.yaxis.set_major_formatter(mpl.ticker.ScalarFormatter())
+        axis.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+        axis.yaxis.set_major_formatter(ticker.ScalarFormatter())
         axis.minorticks_off()
         axis.grid(alpha=0.3)
     axes[0, 0].legend(fontsize=8)
-    about = load(f"nuts_{problems[0]}")["machine"]
+    return _saved(figure, f"nuts_{problems[0]}", "nuts.png")
+
+
+def plot_programs() -> Path:
+    """Each program's time, logarithmic: as the machine chooses, under each fixed choice, and in what else runs it."""
+    results = load("programs")["results"]
+    figure, axis = plt.subplots(figsize=(8, 4), layout="constrained")
+    for place, rows in enumerate(results.values()):
+        times = {system: 1000 * row["median"] for system, row in rows.items()}
+        fixed = [times[choice] for choice in FIXED]
+        axis.plot([place] * len(fixed), fixed, "_", color="0.6", markersize=16, zorder=1)
+        axis.plot(place, times[AUTO], "o", color="C0", zorder=3)
+        for system, time in times.items():
+            if system not in (AUTO, LOOP, *FIXED):
+                axis.plot(place, time, "x", color="C3", zorder=2)
+                axis.annotate(system, (place, time), (6, 0), textcoords="offset points", va="center", fontsize=7)
+    axis.set(yscale="log", ylabel="milliseconds", xlim=(-0.5, len(results) + 0.3))
+    axis.set_xticks(range(len(results)), results)
+    axis.yaxis.set_major_formatter(ticker.ScalarFormatter())
+    axis.grid(alpha=0.3, axis="y")
+    marks = [("o", "C0", "autobatch"), ("_", "0.6", "under a fixed choice"), ("x", "C3", "others")]
+    handles = [plt.Line2D([], [], marker=m, color=c, linestyle="", label=label) for m, c, label in marks]
+    axis.legend(handles=handles, fontsize=8)
+    return _saved(figure, "programs", "programs.png")
+
+
+def _saved(figure: Any, results: str, name: str) -> Path:
+    """The figure beside the page, with the machine under it."""
+    about = load(results)["machine"]
     figure.supxlabel(f"{about['processor']}, {about['cores']} cores, TensorFlow {about['tensorflow']}", fontsize=8)
-    path = PAGE.parent / "nuts.png"
-    figure.savefig(path, dpi=150)
-    return path
+    figure.savefig(PAGE.parent / name, dpi=150)
+    return PAGE.parent / name

@@ -25,9 +25,17 @@ def seconds(run: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def in_turn(systems: dict[str, Callable[[], object]], rounds: int) -> dict[str, dict[str, float]]:
-    """Times each system ``rounds`` times, in turn; the first call of each is reported apart, as it compiles."""
+def in_turn(
+    systems: dict[str, Callable[[], object]], rounds: int, warm: dict[str, int] | None = None
+) -> dict[str, dict[str, float]]:
+    """Times each system ``rounds`` times, in turn; the first call of each is reported apart, as it compiles.
+
+    warm: how many calls of a system come before those that count, if it compiles in later ones too.
+    """
     first = {name: seconds(run) for name, run in systems.items()}
+    for name, calls in (warm or {}).items():
+        for _ in range(calls):
+            systems[name]()
     times: dict[str, list[float]] = {name: [] for name in systems}
     for _ in track(range(rounds), description=f"{rounds} rounds of {len(systems)} systems"):
         for name, run in systems.items():
