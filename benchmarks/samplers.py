@@ -5,8 +5,8 @@ A system: (problem, chains, transitions) -> run; run() -> Run.  Steps have one f
 
 from __future__ import annotations
 
-import itertools
 import os
+import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -135,12 +135,11 @@ def blackjax(problem: Problem, chains: int, transitions: int) -> Callable[[], Ru
 def stan(problem: Problem, chains: int, transitions: int) -> Callable[[], Run]:
     """One chain for each core, in float64 and without vectors, whatever ``chains``: how Stan is run."""
     del chains, transitions
-    count, again = os.cpu_count() or 1, itertools.count(1)
+    starts = problem.starts(os.cpu_count() or 1)
     # A process of its own: pystan forks, which JAX's threads do not survive.
     process = ProcessPoolExecutor(1, get_context("spawn"))
 
     def run() -> Run:
-        starts = problem.starts(count * next(again))[-count:]  # of what it has run before, pystan has the result
         return process.submit(_stan_draws, problem.stan, problem.data, starts, problem.step_size).result()
 
     return run
@@ -150,7 +149,8 @@ def _stan_draws(code: str, data: dict[str, Any], starts: np.ndarray, step_size: 
     import stan as library
 
     count, many, thin = len(starts), 30_000, 100  # draws go through a socket
-    model = library.build(code, data=data, random_seed=1)  # from its cache, but for the first time
+    # pystan keeps what it has run with the same seed and starts, also from one process to the next.
+    model = library.build(code, data=data, random_seed=time.time_ns() % 2**31)
     names = ["q"] if " q;" in code else ["v", "x"]
     cut = {"v": lambda q: q[0], "x": lambda q: q[1:], "q": lambda q: q}
     fit = model.hmc_nuts_diag_e_adapt(
