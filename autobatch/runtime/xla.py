@@ -5,8 +5,8 @@ time.  Only of a loop that touches few bytes in a round it makes one function.  
 1 KiB by default; machines are compiled with a higher one (docs/performance.md has what that changes).
 
 XLA takes its options from XLA_FLAGS, once, unless they say that it shall look again each time it compiles.  So that
-is added when autobatch is imported; it has no effect if XLA has compiled something before.  A user who sets the option
-is left alone.
+is added when autobatch is imported; it has no effect if XLA has compiled something before.  A user who has set the
+option by then is left alone.
 """
 
 from __future__ import annotations
