@@ -1,7 +1,7 @@
 """python -m benchmarks.export_hlo: NUTS as XLA programs, to be run where there is an accelerator and no TensorFlow.
 
 For each problem, number of chains and dispatch writes NAME.hlo (a serialized HloModuleProto) and NAME.npz (its
-arguments, in order).  JAX compiles and runs such a module, with JAX_ENABLE_X64=1 as some arguments are of 64 bits (tried
+arguments, in order).  JAX compiles and runs such a module, with JAX_ENABLE_X64=1 as some arguments have 64 bits (tried
 on a CPU); the stacks are as deep as the trees can be.
 """
 
