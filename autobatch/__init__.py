@@ -8,6 +8,7 @@ from types import ModuleType
 from autobatch import errors, random
 from autobatch.api import Autobatched, Compiled, Lowered, autobatch, primitive
 from autobatch.indexing import unroll
+from autobatch.profiling import profile
 from autobatch.structs import struct
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "errors",
     "mcmc",
     "primitive",
+    "profile",
     "random",
     "struct",
     "unroll",

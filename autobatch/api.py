@@ -310,6 +310,11 @@ class _Program:
         entry = self.typed.program.entry
         return self.typed.types[entry.name, entry.outputs[0]]
 
+    def counted(self, taken: Arguments, options: Options) -> list[list[int]]:
+        """For each block its ``machine.COUNTS``, when these arguments run."""
+        counting = ProgramCounter(self.stack(options.optimizations), taken.size, options, counts=True)
+        return counting.count(self.arguments(taken), taken.shared)
+
     def executable(self, size: int, options: Options) -> ProgramCounter | LocalStatic:
         self._check_prints(options)
         if (size, options) not in self.executables:
@@ -406,9 +411,17 @@ class Lowered:
         """
         return self._machine().to_hlo(self._program.arguments(self._taken), self._taken.shared)
 
+    def counted(self) -> tuple[StoredProgram, list[list[int]]]:
+        """Runs the batch; for each block its ``runtime.machine.COUNTS``."""
+        options = self._machine_options
+        return self._program.stack(options.optimizations), self._program.counted(self._taken, options)
+
+    @property
+    def _machine_options(self) -> Options:
+        return dataclasses.replace(self._options, backend="program_counter", jit_compile=True)
+
     def _machine(self) -> ProgramCounter:
-        options = dataclasses.replace(self._options, backend="program_counter", jit_compile=True)
-        machine = self._program.executable(self._taken.size, options)
+        machine = self._program.executable(self._taken.size, self._machine_options)
         assert isinstance(machine, ProgramCounter)
         return machine
 

@@ -28,38 +28,49 @@ _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = 0x1BD11BDA
 
 
-def _rotate_left(x: tf.Tensor, by: int) -> tf.Tensor:
-    return tf.bitwise.bitwise_or(
-        tf.bitwise.left_shift(x, tf.constant(by, tf.uint32)), tf.bitwise.right_shift(x, tf.constant(32 - by, tf.uint32))
-    )
-
-
 def threefry(*words: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     """Threefry-2x32 of the key's two words and the counter's two, element by element; their shapes broadcast.
 
-    One operation of the graph that calls it, as its 140 take long to trace and longer to vectorize.
+    In a graph it is one operation, as its 140 take long to trace and longer to vectorize; outside NumPy computes them,
+    as TensorFlow takes longer to start each.
     """
-    return _threefry_function(*(tuple(word.shape) for word in words))(*words)
+    shape = functools.reduce(tf.broadcast_static_shape, (word.shape for word in words))
+    if tf.executing_eagerly():
+        first, second = _rounds(np, *(np.atleast_1d(word.numpy()) for word in words))
+        return tf.constant(first.reshape(shape)), tf.constant(second.reshape(shape))
+    first, second = _threefry_function()(*words)
+    first.set_shape(shape)
+    second.set_shape(shape)
+    return first, second
 
 
 @functools.cache
-def _threefry_function(*shapes: tuple[int, ...]) -> tf.types.experimental.ConcreteFunction:
+def _threefry_function() -> tf.types.experimental.ConcreteFunction:
+    """For words of any shape: to trace it takes longer than to run it."""
     with tf.init_scope():
-        specs = [tf.TensorSpec(shape, tf.uint32) for shape in shapes]
-        return tf.function(autobatch_threefry, autograph=False).get_concrete_function(*specs)
+        word = tf.TensorSpec(None, tf.uint32)  # type: ignore[arg-type]
+        return tf.function(autobatch_threefry, autograph=False).get_concrete_function(word, word, word, word)
 
 
 def autobatch_threefry(k0: tf.Tensor, k1: tf.Tensor, x0: tf.Tensor, x1: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """The twenty rounds."""
-    k2 = tf.bitwise.bitwise_xor(tf.bitwise.bitwise_xor(k0, k1), tf.constant(_PARITY, tf.uint32))
-    keys = (k0, k1, k2)
+    return _rounds(tf.bitwise, k0, k1, x0, x1)
+
+
+def _rounds(bitwise: Any, k0: Any, k1: Any, x0: Any, x1: Any) -> tuple[Any, Any]:
+    """All twenty, with the bitwise operations of TensorFlow or of NumPy."""
+
+    def rotated_left(x: Any, by: int) -> Any:
+        high, low = bitwise.left_shift(x, np.uint32(by)), bitwise.right_shift(x, np.uint32(32 - by))
+        return bitwise.bitwise_or(high, low)
+
+    keys = (k0, k1, bitwise.bitwise_xor(bitwise.bitwise_xor(k0, k1), np.uint32(_PARITY)))
     x0, x1 = x0 + k0, x1 + k1
     for group in range(5):
         for rotation in _ROTATIONS[group % 2]:
             x0 = x0 + x1
-            x1 = tf.bitwise.bitwise_xor(_rotate_left(x1, rotation), x0)
+            x1 = bitwise.bitwise_xor(rotated_left(x1, rotation), x0)
         x0 = x0 + keys[(group + 1) % 3]
-        x1 = x1 + keys[(group + 2) % 3] + tf.constant(group + 1, tf.uint32)
+        x1 = x1 + keys[(group + 2) % 3] + np.uint32(group + 1)
     return x0, x1
 
 

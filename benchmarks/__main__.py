@@ -1,7 +1,7 @@
 """python -m benchmarks [NAME]: prints tables, writes JSON to benchmarks/results/.
 
-NAME: fibonacci, dispatch, writes, overhead, traces; or, which run only by name, nuts, programs, ablation, memory,
-correctness.
+NAME: fibonacci, dispatch, writes, overhead, traces; or, which run only by name, nuts, programs, ablation, account,
+memory, correctness.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import ablation as ablation_benchmark
+from benchmarks import account as account_benchmark
 from benchmarks import correctness as correctness_checks
 from benchmarks import dispatch as dispatch_benchmark
 from benchmarks import fibonacci as fibonacci_benchmark
@@ -67,8 +68,16 @@ def ablation(chains: int = 256, trajectories: int = 3, rounds: int = 5) -> None:
 
 
 @app.command()
+def account(chains: int = 1024, trajectories: int = 10, rounds: int = 9) -> None:
+    """Where NUTS's time goes: each block's runs, its time by itself, and the bytes that it moves."""
+    results = account_benchmark.run(chains, trajectories, rounds)
+    show(f"NUTS, 100-dimensional Gaussian, {chains} chains: 300 runs of each block", results)
+    save("account", results)
+
+
+@app.command()
 def nuts(
-    problem: str = typer.Option("gaussian", help="gaussian, logistic or funnel"),
+    problem: str = typer.Option("gaussian", help="gaussian, logistic, logistic_unequal or funnel"),
     chains: str = typer.Option("1,16,256,1024", help="how many, with commas between"),
     systems: str = typer.Option(",".join(SYSTEMS), help="which samplers, with commas between"),
     rounds: int = 5,

@@ -6,7 +6,7 @@ Each is written for TensorFlow with leading batch axes, for JAX without, and in 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -116,4 +116,9 @@ def funnel(dimensions: int = 10) -> Problem:
     )  # fmt: skip
 
 
-PROBLEMS = {"gaussian": gaussian, "logistic": logistic, "funnel": funnel}
+def logistic_unequal() -> Problem:
+    """The same, with a step size at which trajectories differ: 7 leapfrogs, or 15."""
+    return replace(logistic(), name="logistic_unequal", step_size=0.01)
+
+
+PROBLEMS = {"gaussian": gaussian, "logistic": logistic, "logistic_unequal": logistic_unequal, "funnel": funnel}

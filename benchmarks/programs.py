@@ -14,6 +14,7 @@ import tensorflow as tf
 from tensorflow_probability.python.experimental import auto_batching
 
 import autobatch as ab
+from benchmarks.footprint import added_bytes
 from benchmarks.timing import in_turn
 from examples.fibonacci import fibonacci
 
@@ -242,6 +243,11 @@ def programs() -> dict[str, Program]:
     }
 
 
+def _made(name: str) -> Callable[[], Any]:
+    program = programs()[name]
+    return functools.partial(program.function, *program.args)
+
+
 def run(name: str, rounds: int) -> dict[str, dict[str, float]]:
     """The machine as it chooses for itself, under each fixed choice, and the peers, in turn; and a Python loop."""
     program = programs()[name]
@@ -260,5 +266,9 @@ def run(name: str, rounds: int) -> dict[str, dict[str, float]]:
     start = time.perf_counter()
     for z in members:
         program.function.unbatched(*(arg[z] for arg in program.args))
+    results[AUTO] |= {
+        "utilization": ab.profile(program.function, *program.args).costliest.utilization,
+        "added_bytes": added_bytes(_made, (name,)),
+    }
     looped = (time.perf_counter() - start) / LOOPED * len(program.args[0])
     return results | {LOOP: {"first": looped, "median": looped, "best": looped}}

@@ -12,6 +12,7 @@ from matplotlib import pyplot as plt
 from matplotlib import ticker
 
 from benchmarks.ablation import EVERYTHING
+from benchmarks.account import ALL, COPY
 from benchmarks.nuts import LIMIT
 from benchmarks.problems import PROBLEMS
 from benchmarks.programs import AUTO, FIXED, LOOP
@@ -39,15 +40,36 @@ def nuts_table(problem: str) -> str:
     return "\n".join(lines)
 
 
+def systems_table(problem: str, chains: str) -> str:
+    """Rows are systems; what each makes of this number of chains, and what it costs."""
+    rows = load(f"nuts_{problem}")["results"][chains]
+    columns = ["", "gradients a second", "of the limit", "utilization", "compiling, s", "peak memory, MiB"]
+    lines = ["| " + " | ".join(columns) + " |", "|" + " --- |" * len(columns)]
+    for name, row in rows.items():
+        share = row["gradients_per_second"] / rows[LIMIT]["gradients_per_second"]
+        cells = [name, f"{row['gradients_per_second']:,.0f}", f"{share:.0%}", *_costs(row)]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _costs(row: dict[str, float]) -> list[str]:
+    used = f"{row['utilization']:.0%}" if "utilization" in row else "—"
+    added = f"{row['added_bytes'] / 2**20:,.0f}" if "added_bytes" in row else "—"
+    return [used, f"{row['first'] - row['median']:.1f}", added]
+
+
 def programs_table() -> str:
     """Rows are programs; columns what the machine takes left to itself, its best fixed choice, and what others take."""
-    lines = ["| | autobatch, ms | best fixed choice, ms | others, ms | a Python loop, s |", "| --- |" + " --- |" * 4]
+    columns = ["", "autobatch, ms", "utilization", "compiling, s", "peak memory, MiB"]
+    columns += ["best fixed choice, ms", "others, ms", "a Python loop, s"]
+    lines = ["| " + " | ".join(columns) + " |", "|" + " --- |" * len(columns)]
     for name, rows in load("programs")["results"].items():
         times = {system: 1000 * row["median"] for system, row in rows.items()}
         best = min(FIXED, key=lambda choice: times[choice])
         peers = [f"{system} {_short(ms)}" for system, ms in times.items() if system not in (AUTO, LOOP, *FIXED)]
         others, loop = ", ".join(peers) or "—", _short(times[LOOP] / 1000)
-        lines.append(f"| {name} | {_short(times[AUTO])} | {_short(times[best])} ({best}) | {others} | {loop} |")
+        cells = [name, _short(times[AUTO]), *_costs(rows[AUTO]), f"{_short(times[best])} ({best})", others, loop]
+        lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
@@ -62,6 +84,50 @@ def ablation_table() -> str:
             cells.append(f"{_short(1000 * row['median'])} ms ({share:.2f}), {row['lane_bytes']:,.0f} B")
         lines.append(f"| {'nothing' if name == EVERYTHING else f'`{name}`'} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
+
+
+def account_table() -> str:
+    """Rows are blocks; runs, how full, the time of a run by itself and of all, and what it moves; then the sum."""
+    rows = load("account")["results"]
+    whole, copy = rows[ALL], rows[COPY]
+    at_once = min(whole["parts"], load("account")["machine"]["cores"])
+    columns = [
+        "block, to line",
+        "runs",
+        "utilization",
+        "a run, µs",
+        "in all, ms",
+        "of the time",
+        "a run moves, MB",
+        "GB/s",
+    ]
+    lines = ["| " + " | ".join(columns) + " |", "|" + " --- |" * len(columns)]
+    total = 0.0
+    for name, row in rows.items():
+        if name in (ALL, COPY):
+            continue
+        seconds = row["runs"] * row["seconds"] / at_once
+        total += seconds
+        cells = [
+            f"{name}, {row['line']}",
+            f"{row['runs']:,}",
+            f"{row['utilization']:.0%}",
+            f"{1e6 * row['seconds']:.1f}",
+        ]
+        cells += [f"{1e3 * seconds:.1f}", f"{seconds / whole['seconds']:.0%}"]
+        lines.append("| " + " | ".join([*cells, f"{row['bytes'] / 1e6:.2f}", _rate(row)]) + " |")
+    rest = whole["seconds"] - total
+    for name, seconds in {"to choose and reach blocks, wait for the other core": rest, "all": whole["seconds"]}.items():
+        lines.append(f"| {name} | | | | {1e3 * seconds:.1f} | {seconds / whole['seconds']:.0%} | | |")
+    lines.append(
+        f"| a copy of as many numbers, by itself | | | {1e6 * copy['seconds']:.1f} | | | "
+        f"{copy['bytes'] / 1e6:.2f} | {_rate(copy)} |"
+    )
+    return "\n".join(lines)
+
+
+def _rate(row: dict[str, float]) -> str:
+    return f"{row['bytes'] / row['seconds'] / 1e9:.0f}"
 
 
 def times_table(name: str) -> str:
@@ -100,7 +166,14 @@ def _cell(rows: dict[str, dict[str, float]], name: str) -> str:
 
 def write_tables() -> None:
     """Puts each table between its marks: ``<!-- nuts gaussian -->``, ``<!-- times fibonacci -->``; ``<!-- end -->``."""
-    tables = {"nuts": nuts_table, "times": times_table, "programs": programs_table, "ablation": ablation_table}
+    tables = {
+        "nuts": nuts_table,
+        "systems": systems_table,
+        "times": times_table,
+        "programs": programs_table,
+        "ablation": ablation_table,
+        "account": account_table,
+    }
 
     def table(found: re.Match[str]) -> str:
         kind, *about = found[1].split()

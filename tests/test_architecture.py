@@ -11,6 +11,7 @@ ROOT = Path(__file__).parent.parent / "autobatch"
 LAYERS = [
     ["__init__"],
     ["mcmc"],
+    ["profiling"],
     ["api"],
     ["runtime"],
     [

@@ -106,13 +106,13 @@ def warn_of_trouble(result: Result, unconstrained: np.ndarray, max_tree_depth: i
     unconstrained: [chains, draws, d].
     """
     chains, draws, _ = unconstrained.shape
-    diverging = int(tf.reduce_sum(tf.cast(result.stats["diverging"], tf.int32)))
+    diverging = np.count_nonzero(result.stats["diverging"])
     if diverging:
         _warn(
             f"{diverging:,} of {chains * draws:,} transitions diverged: where the density bends sharply, draws may be "
             "missing. Raise target_acceptance (0.95, 0.99), or write the model with less curvature (non-centred)."
         )
-    cut = int(tf.reduce_sum(tf.cast(result.stats["cut"], tf.int32)))
+    cut = np.count_nonzero(result.stats["cut"])
     if cut > 0.01 * chains * draws:
         _warn(
             f"{cut:,} of {chains * draws:,} trajectories were cut at max_tree_depth={max_tree_depth}, so chains move "

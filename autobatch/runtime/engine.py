@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -21,7 +22,7 @@ from autobatch.runtime.dispatch import STRATEGIES, Limit, Looks, until_done, unt
 from autobatch.runtime.machine import Machine, State
 from autobatch.runtime.schedule import SCHEDULES
 from autobatch.runtime.vectorize import Stored
-from autobatch.runtime.xla import fitted, whole_loops
+from autobatch.runtime.xla import as_traced, fitted, whole_loops
 
 FOREVER = 2**31 - 1  # looks
 
@@ -90,12 +91,13 @@ class Engine:
 
     def _run(self, function: Callable, start: Any, shared: list[tf.Tensor], limit: Limit) -> Stop:
         tensors = Limit(tf.constant(limit.floor), tf.constant(limit.patience))
-        if function in self._traced:
-            return self._traced[function](start, shared, tensors)
-        made = tf.function(function, autograph=False)
-        self._traced[function] = made.get_concrete_function(start, shared, tensors)
-        with whole_loops(self.loop_limit):
-            return self._traced[function](start, shared, tensors)
+        with as_traced() if self.options.jit_compile else nullcontext():
+            if function in self._traced:
+                return self._traced[function](start, shared, tensors)
+            made = tf.function(function, autograph=False)
+            self._traced[function] = made.get_concrete_function(start, shared, tensors)
+            with whole_loops(self.loop_limit):
+                return self._traced[function](start, shared, tensors)
 
     def _from_arguments(self, arguments: list[Stored], shared: list[tf.Tensor], limit: Limit) -> Stop:
         size, missing = self.machine.size, self.parts * self.machine.size - self.count
@@ -116,8 +118,8 @@ class Engine:
 
     @property
     def can_go_on(self) -> bool:
-        """Whether the host may have to step in."""
-        return self.stops_early or self.machine.has_calls
+        """Whether the host may have to step in, or is to read the state."""
+        return self.stops_early or self.machine.has_calls or self.machine.counts
 
     @cached_property
     def _advance(self) -> Callable[[State, list[tf.Tensor], Limit], tuple[State, Looks]]:
@@ -152,8 +154,10 @@ def _moved(states: Sequence[State], slots: tf.Tensor, count: tf.Tensor, source: 
     more = target.machine.depth - source.machine.depth
     whole = {}
     for key, leaf in states[0].items():
-        if leaf.shape.rank:
-            axis = Machine.axis(key)
+        axis = Machine.axis(key)
+        if axis is None:
+            leaf = tf.add_n([state[key] for state in states])
+        else:
             leaf = tf.gather(tf.concat([state[key] for state in states], axis), slots, axis=axis)
             if axis and more:
                 leaf = tf.pad(leaf[:-1], [[0, more + 1]] + [[0, 0]] * (leaf.shape.rank - 1))
@@ -164,7 +168,7 @@ def _moved(states: Sequence[State], slots: tf.Tensor, count: tf.Tensor, source: 
     return [{key: _piece(leaf, Machine.axis(key), k, size) for key, leaf in whole.items()} for k in starts]
 
 
-def _piece(leaf: tf.Tensor, axis: int, start: int, size: int) -> tf.Tensor:
-    if not leaf.shape.rank:
-        return leaf
+def _piece(leaf: tf.Tensor, axis: int | None, start: int, size: int) -> tf.Tensor:
+    if axis is None:
+        return leaf if start == 0 else tf.zeros_like(leaf)
     return leaf[:, start : start + size] if axis else leaf[start : start + size]

@@ -12,6 +12,7 @@ The state is a dictionary of tensors, for Z lanes and stacks of D saved frames:
     fault           [Z] int32           1 + the position of the check that stopped the lane, or 0
     note k j        [Z, ...]            leaf j of what check k shows of a lane that it stopped
     steps           [] int32            how many blocks have run, if their number is limited
+    counts i        [3] int64           of block i, if runs are counted: see ``COUNTS``
 
 A program without calls and checks has only ``pc`` and registers.
 """
@@ -34,6 +35,8 @@ from autobatch.types import coerce, dynamic, truth_values
 
 State = dict[str, tf.Tensor]
 
+COUNTS = ("runs", "active", "lanes")  # how often a block has run; for how many lanes in all, and of how many
+
 
 def _stack(leaf: Leaf) -> str:
     return f"stack {leaf[0]} {leaf[1]}"
@@ -41,6 +44,10 @@ def _stack(leaf: Leaf) -> str:
 
 def _note(check: int, leaf: int) -> str:
     return f"note {check} {leaf}"
+
+
+def _counts(block: int) -> str:
+    return f"counts {block}"
 
 
 @dataclass(frozen=True)
@@ -51,6 +58,7 @@ class Machine:
     integer division by zero).
     ``saves_singly``: lanes save one after the other, which is faster where XLA makes one function of it; of a scatter
     it does not.
+    ``counts``: whether it counts its blocks' runs.
     """
 
     stored: StoredProgram
@@ -59,6 +67,7 @@ class Machine:
     safe: bool
     max_steps: int | None = None
     saves_singly: bool = False
+    counts: bool = False
 
     @property
     def typed(self) -> TypedStackProgram:
@@ -136,6 +145,8 @@ class Machine:
             state["fault"] = tf.zeros([z], tf.int32)
         if self.max_steps is not None:
             state["steps"] = tf.zeros([], tf.int32)
+        if self.counts:
+            state |= {_counts(i): tf.zeros([len(COUNTS)], tf.int64) for i in range(self.halt)}
         for k, check in enumerate(self.typed.checks):
             for j, leaf in enumerate(dynamic(check.values.type)):
                 state[_note(k, j)] = tf.zeros([z, *leaf.shape], leaf.dtype)
@@ -199,6 +210,8 @@ class Machine:
         block, storage, keys = self.program.blocks[i], self.stored.blocks[i], ["pc"]
         if self.max_steps is not None:
             keys += ["steps"]
+        if self.counts:
+            keys += [_counts(i)]
         keys += [self._register(leaf) for leaf in storage.writes]
         keys += {_stack(leaf) for step in storage.steps for leaf in step.saves & self.stored.stacked}
         if isinstance(block.terminator, ir.PushJump):
@@ -220,9 +233,15 @@ class Machine:
         return sorted(keys)
 
     @staticmethod
-    def axis(key: str) -> int:
-        """The axis of the lanes."""
+    def axis(key: str) -> int | None:
+        """The axis of the lanes; None for what is the machine's as a whole, and is added up over several."""
+        if key == "steps" or key.startswith("counts "):
+            return None
         return 1 if key == "pc stack" or key.startswith("stack ") else 0
+
+    def counted(self, states: Sequence[State]) -> list[list[int]]:
+        """For each block its COUNTS, over all parts."""
+        return [sum(state[_counts(i)].numpy() for state in states).tolist() for i in range(self.halt)]
 
     def _notes(self, block: ir.Block) -> list[str]:
         checks = ((k, c) for k, c in enumerate(self.typed.checks) if regions.makes_checks(block.ops, [c]))
@@ -282,6 +301,9 @@ class Machine:
             new["pc"] = tf.where(waiting & ~active, self.stopped + 1 + i, new["pc"])
         if self.max_steps is not None:
             new["steps"] = state["steps"] + 1
+        if self.counts:
+            now = tf.stack([1, tf.reduce_sum(tf.cast(active, tf.int64)), self.size])
+            new[_counts(i)] = state[_counts(i)] + now
         if fault is not None:
             fault = tf.where(active, fault, 0)
             new["fault"] = tf.where(active, fault, state["fault"])

@@ -74,12 +74,20 @@ def _in_chunks(machine: Machine, i: int, state: State, shared: Sequence[tf.Tenso
     def chunk(k: tf.Tensor, changed: State) -> tuple[tf.Tensor, State]:
         now = tf.slice(lanes, [k * CHUNK], [CHUNK])
         row, there = tf.minimum(now, size - 1), now < size
-        taken = {key: tf.zeros([CHUNK, *leaf.shape[1:]], leaf.dtype) for key, leaf in changed.items()}
+        taken = {key: _chunk_of_zeros(key, leaf) for key, leaf in changed.items()}
         taken |= {key: tf.gather(changed.get(key, state[key]), row, axis=machine.axis(key)) for key in read}
         taken["pc"] = tf.where(there, i, -1)
         new = small.run_block(i, taken, shared)
         index = now[:, tf.newaxis]
-        return k + 1, {key: tf.tensor_scatter_nd_update(leaf, index, new[key]) for key, leaf in changed.items()}
+        return k + 1, {key: _put_back(key, leaf, index, new[key]) for key, leaf in changed.items()}
 
     changed = {key: state[key] for key in machine.changes(i)}
     return tf.while_loop(lambda k, _: k < chunks, chunk, (0, changed), parallel_iterations=1)[1]
+
+
+def _chunk_of_zeros(key: str, leaf: tf.Tensor) -> tf.Tensor:
+    return leaf if Machine.axis(key) is None else tf.zeros([CHUNK, *leaf.shape[1:]], leaf.dtype)
+
+
+def _put_back(key: str, leaf: tf.Tensor, index: tf.Tensor, new: tf.Tensor) -> tf.Tensor:
+    return new if Machine.axis(key) is None else tf.tensor_scatter_nd_update(leaf, index, new)

@@ -27,7 +27,8 @@ DEEPEST = 100_000  # where stacks stop growing if the user sets no limit: a recu
 class ProgramCounter:
     """Runs a stack program for batches of one size."""
 
-    def __init__(self, stored: StoredProgram, size: int, options: Options):
+    def __init__(self, stored: StoredProgram, size: int, options: Options, counts: bool = False):
+        self.counts = counts
         self.stored, self.typed, self.size, self.options = stored, stored.typed, size, options
         self.stopped = len(self.typed.program.blocks)
         self.limit = DEEPEST if options.max_depth is None else options.max_depth
@@ -35,7 +36,8 @@ class ProgramCounter:
         self.accounts: dict[tuple[int, int], Account] = {}
 
     def machine(self, depth: int, size: int) -> Machine:
-        return Machine(self.stored, size, depth, safe=not self.options.jit_compile, max_steps=self.options.max_steps)
+        safe, max_steps = not self.options.jit_compile, self.options.max_steps
+        return Machine(self.stored, size, depth, safe, max_steps, counts=self.counts)
 
     def shards(self, depth: int, size: int) -> int:
         """Into how many parts a batch is to be cut."""
@@ -69,6 +71,17 @@ class ProgramCounter:
         arguments, shared = list(arguments), list(shared)
         if not tf.executing_eagerly():
             return self._in_graph(arguments, shared)
+        outcome, _ = self._run(arguments, shared)
+        self._raise_for(outcome, shared)
+        return outcome.results
+
+    def count(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor]) -> list[list[int]]:
+        """Runs all members, and returns for each block its ``COUNTS``."""
+        outcome, counts = self._run(list(arguments), list(shared))
+        self._raise_for(outcome, shared)
+        return counts
+
+    def _run(self, arguments: list[Stored], shared: list[tf.Tensor]) -> tuple[Outcome, list[list[int]]]:
         depth, account = self.depth, self.account(self.depth, self.size)
         stop = account.run(lambda limit: account.engine.begin(arguments, shared, limit))
         whole, members = stop.outcome, np.arange(self.size)
@@ -90,8 +103,7 @@ class ProgramCounter:
                 states, members = last.hand_over(states, slots, account), members[slots]
             stop = account.run(lambda limit, a=account, s=states: a.engine.resume(s, shared, limit))
             whole = _updated(whole, members, stop.outcome)
-        self._raise_for(whole, shared)
-        return whole.results
+        return whole, account.engine.machine.counted(stop.states) if self.counts else []
 
     def _raise_for(self, outcome: Outcome, shared: Sequence[tf.Tensor]) -> None:
         pc, blocks = outcome.pc.numpy(), self.typed.program.blocks

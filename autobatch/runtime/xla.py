@@ -11,13 +11,17 @@ option by then is left alone.
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 import tensorflow as tf
+from tensorflow.core.protobuf import config_pb2
+from tensorflow.python.eager import context as eager_context
 
 from autobatch.options import Options
 from autobatch.passes.costs import smallest_product
@@ -53,6 +57,25 @@ def whole_loops(limit: int) -> Iterator[None]:
         yield
     finally:
         _set(DEFAULT)
+
+
+@contextmanager
+def as_traced() -> Iterator[None]:
+    """What is called in it skips TensorFlow's graph optimizer, which takes a second for what XLA does again."""
+    context: Any = eager_context.context()
+    usual = context.function_call_options
+    context.function_call_options = _unoptimized(usual.executor_type, usual.config_proto_serialized)
+    try:
+        yield
+    finally:
+        context.function_call_options = usual
+
+
+@functools.cache
+def _unoptimized(executor: str | None, serialized: bytes) -> eager_context.FunctionCallOptions:
+    config = config_pb2.ConfigProto.FromString(serialized)
+    config.graph_options.rewrite_options.disable_meta_optimizer = True
+    return eager_context.FunctionCallOptions(executor, config)
 
 
 def not_in_one(number: tf.Tensor) -> tf.Tensor:

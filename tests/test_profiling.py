@@ -1,0 +1,91 @@
+"""What ``ab.profile`` counts: it depends on how the machine runs, but for what the members themselves do."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import autobatch as ab
+from autobatch.runtime import compaction, dispatch, partial
+from examples.fibonacci import fibonacci
+
+N = tf.constant([3, 7, 5, 4, 10, 6, 9, 1, 2, 8, 8, 3], tf.int32)
+
+
+@ab.autobatch
+def halvings(n):
+    steps = 0
+    while n > 1:
+        n, steps = n // 2, steps + 1
+    return steps
+
+
+def test_a_loop():
+    """The members halve 2, 5 and 0 times."""
+    before, body = ab.profile(halvings, tf.constant([4, 32, 1])).blocks
+    assert (before.runs, before.active, before.lanes) == (1, 3, 3)
+    assert (body.runs, body.active, body.lanes) == (5, 7, 15)
+    assert body.utilization == pytest.approx(7 / 15)
+    assert [line for _, line in body.lines] == [halvings.__wrapped__.__code__.co_firstlineno + k for k in (3, 4)]
+
+
+def calls(n):
+    return 1 if n <= 1 else 1 + calls(n - 1) + calls(n - 2)
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Chunks and engines of few members."""
+    monkeypatch.setattr(partial, "CHUNK", 2)
+    monkeypatch.setattr(compaction, "SMALLEST", 1)
+    monkeypatch.setattr(compaction, "RATIO", 2)
+    monkeypatch.setattr(dispatch, "LOOK", 1)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"schedule": "weighed"},
+        {"dispatch": "switch_case"},
+        {"dispatch": "sweep"},
+        {"shards": 3},
+        {"partial": "gather"},
+        {"compact": "always"},
+        {"compact": "always", "shards": 2, "partial": "gather"},
+    ],
+    ids=str,
+)
+def test_what_the_members_do_does_not_depend_on_the_machine(options, small):
+    blocks = ab.profile(fibonacci.options(**options), N).blocks
+    active = [block.active for block in blocks]
+    inner = sum(calls(n) // 2 for n in N.numpy())
+    assert sorted(active) == sorted([len(N), inner + len(N), inner, inner, inner])
+    assert all(block.runs <= block.active <= block.lanes for block in blocks)
+
+
+def test_lanes_are_those_that_cost_time(small):
+    whole = ab.profile(fibonacci.options(compact="never", partial="mask"), N)
+    assert all(block.lanes == len(N) * block.runs for block in whole.blocks)
+    chunks = ab.profile(fibonacci.options(compact="never", partial="gather"), N)
+    assert any(block.lanes == 2 * block.runs for block in chunks.blocks)
+
+
+@ab.autobatch
+def sum_to(n):
+    return 0 if n == 0 else n + sum_to(n - 1)
+
+
+def test_stacks_that_grow():
+    n = np.array([3, 200, 7], np.int32)
+    assert max(block.active for block in ab.profile(sum_to, n).blocks) in (n.sum(), n.sum() + 3)
+
+
+def test_the_table():
+    text = str(ab.profile(halvings, tf.constant([4, 32, 1])))
+    assert text.splitlines()[0].split() == ["block", "runs", "members", "utilization", "cost", "a", "lane", "lines"]
+    assert "46.7%" in text.splitlines()[2]
+
+
+def test_errors_are_those_of_a_call():
+    with pytest.raises(ab.errors.StackOverflowError):
+        ab.profile(sum_to.options(max_depth=5), np.array([3, 200], np.int32))
