@@ -28,6 +28,7 @@ from autobatch.passes.tail_duplication import duplicate_tails
 from autobatch.passes.visit_order import in_visit_order
 from autobatch.passes.webs import split_webs
 from autobatch.runtime import unbatched
+from autobatch.runtime.counts import Counted
 from autobatch.runtime.local_static import LocalStatic
 from autobatch.runtime.program_counter import ProgramCounter
 from autobatch.types import Exact, coerce, describe
@@ -310,9 +311,12 @@ class _Program:
         entry = self.typed.program.entry
         return self.typed.types[entry.name, entry.outputs[0]]
 
-    def counted(self, taken: Arguments, options: Options) -> list[list[int]]:
-        """For each block its ``machine.COUNTS``, when these arguments run."""
-        counting = ProgramCounter(self.stack(options.optimizations), taken.size, options, counts=True)
+    def count(self, taken: Arguments, options: Options) -> list[Counted]:
+        """What each block does when these arguments run."""
+        if options.backend == "local_static":
+            counting = LocalStatic(self.typed, taken.size, options)
+        else:
+            counting = ProgramCounter(self.stack(options.optimizations), taken.size, options, counts=True)
         return counting.count(self.arguments(taken), taken.shared)
 
     def executable(self, size: int, options: Options) -> ProgramCounter | LocalStatic:
@@ -411,17 +415,13 @@ class Lowered:
         """
         return self._machine().to_hlo(self._program.arguments(self._taken), self._taken.shared)
 
-    def counted(self) -> tuple[StoredProgram, list[list[int]]]:
-        """Runs the batch; for each block its ``runtime.machine.COUNTS``."""
-        options = self._machine_options
-        return self._program.stack(options.optimizations), self._program.counted(self._taken, options)
-
-    @property
-    def _machine_options(self) -> Options:
-        return dataclasses.replace(self._options, backend="program_counter", jit_compile=True)
+    def count(self) -> list[Counted]:
+        """Runs the batch, and says what each block has done; see ``ab.profile``."""
+        return self._program.count(self._taken, self._options)
 
     def _machine(self) -> ProgramCounter:
-        machine = self._program.executable(self._taken.size, self._machine_options)
+        options = dataclasses.replace(self._options, backend="program_counter", jit_compile=True)
+        machine = self._program.executable(self._taken.size, options)
         assert isinstance(machine, ProgramCounter)
         return machine
 

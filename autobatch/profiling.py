@@ -11,13 +11,14 @@ from autobatch.api import Autobatched
 
 @dataclass(frozen=True)
 class BlockProfile:
-    """One block of the stack program, as in ``f.lower(...).as_text("stack")``.
+    """One block of a program.
 
+    name: its number in ``f.lower(...).as_text("stack")``, or its function and its number in ``as_text("ir")``;
     runs: how often it ran, in all parts of the batch; active: for how many members in all; lanes: of how many places
     for them, which cost time whether active or not; cost: its estimated time for one lane, in 0.1 ns.
     """
 
-    number: int
+    name: str
     lines: tuple[tuple[str, int], ...]  # (file, line) of the source, in order
     runs: int
     active: int
@@ -31,12 +32,12 @@ class BlockProfile:
 
     def __str__(self) -> str:
         lines = ", ".join(str(line) for _, line in self.lines)
-        return f"{self.number:5} {self.runs:10,} {self.active:14,} {self.utilization:11.1%} {self.cost:12,.0f}  {lines}"
+        return f"{self.name:15} {self.runs:10,} {self.active:14,} {self.utilization:11.1%} {self.cost:12,.0f}  {lines}"
 
 
 @dataclass(frozen=True)
 class Profile:
-    """The blocks that ran on the machine; a last block that runs once for all is left out."""
+    """The blocks of a program; on the machine, a last block that runs once for all members is left out."""
 
     blocks: tuple[BlockProfile, ...]
 
@@ -46,24 +47,21 @@ class Profile:
         return max(self.blocks, key=lambda block: block.cost * block.lanes)
 
     def __str__(self) -> str:
-        return "\n".join(["block       runs        members utilization  cost a lane  lines", *map(str, self.blocks)])
+        return "\n".join(
+            ["block                 runs        members utilization  cost a lane  lines", *map(str, self.blocks)]
+        )
 
 
 def profile(function: Autobatched, *args: Any, **kwargs: Any) -> Profile:
-    """Runs the batch on the program-counter machine, compiled anew with counters, and says what it did.
+    """Runs the batch, on the program-counter machine compiled anew with counters, and says what each block did.
 
-    Args: as for calling ``function``, whose options hold too.  Printing the result makes a table.
+    Args: as for calling ``function``, whose options hold too: the blocks of ``backend="local_static"`` are those of
+    ``as_text("ir")``, and of what they call nothing is counted as theirs.  Printing the result makes a table.
 
     Raises: what calling the function raises.
     """
-    lowered = function.lower(*args, **kwargs)
-    stored, counts = lowered.counted()
-    return Profile(
-        tuple(
-            BlockProfile(i, _lines(stored.typed.program.blocks[i]), *counts[i], cost=stored.costs[i])
-            for i in range(len(counts))
-        )
-    )
+    counted = function.lower(*args, **kwargs).count()
+    return Profile(tuple(BlockProfile(c.name, _lines(c.block), *c.counts, cost=c.cost) for c in counted))
 
 
 def _lines(block: ir.Block) -> tuple[tuple[str, int], ...]:

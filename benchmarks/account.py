@@ -30,13 +30,13 @@ def run(chains: int, trajectories: int, rounds: int) -> dict[str, dict[str, floa
     parts = counter.shards(counter.depth, chains)
     machine, limit = fitted(counter.machine(counter.depth, -(-chains // parts)), lowered._options)
     profile = ab.profile(function, *args)
-    blocks = {str(block.number): block for block in profile.blocks if block.runs}
-    systems = {name: _repeated(machine, block.number, shared) for name, block in blocks.items()} | {COPY: _copies()}
+    blocks = {block.name: block for block in profile.blocks if block.runs}
+    systems = {name: _repeated(machine, int(name), shared) for name, block in blocks.items()} | {COPY: _copies()}
     with whole_loops(limit):
         times = in_turn({**systems, ALL: lambda: function(*args)[1][0]}, rounds)
     results = {name: {**row, "seconds": row["median"] / REPEATS} for name, row in times.items()}
     for name, block in blocks.items():
-        moved = machine.size * _traffic(machine, block.number)
+        moved = machine.size * _traffic(machine, int(name))
         line = block.lines[-1][1]
         results[name] |= {"runs": block.runs, "utilization": block.utilization, "bytes": moved, "line": line}
     results[COPY]["bytes"] = 2 * 4 * COPIED

@@ -63,6 +63,16 @@ def test_what_the_members_do_does_not_depend_on_the_machine(options, small):
     assert all(block.runs <= block.active <= block.lanes for block in blocks)
 
 
+def test_the_local_static_backend():
+    """Of a recursion it runs each place of the tree by itself: never more members than call there."""
+    profile = ab.profile(fibonacci.options(backend="local_static"), N)
+    inner = sum(calls(n) // 2 for n in N.numpy())
+    assert {block.name.split()[0] for block in profile.blocks} == {"fibonacci"}
+    assert profile.blocks[0].active == 2 * inner + len(N)
+    assert profile.blocks[0].lanes == len(N) * profile.blocks[0].runs
+    assert profile.blocks[0].runs == calls(10)
+
+
 def test_lanes_are_those_that_cost_time(small):
     whole = ab.profile(fibonacci.options(compact="never", partial="mask"), N)
     assert all(block.lanes == len(N) * block.runs for block in whole.blocks)

@@ -30,6 +30,7 @@ class LogDensity:
         self.fn, self.layout = fn, layout
         self.on_all = primitive(self._on_vectors, batched=True, size=layout.chains)
         self.on_any = primitive(self._on_vectors, batched=True)
+        self.compute = tf.function(self._on_vectors, autograph=False)  # for any number of chains, outside of samplers
         self._sees_position: bool | None = None
 
     def __call__(self, state: Any) -> tf.Tensor:
@@ -77,7 +78,7 @@ class LogDensity:
             noise = np.random.default_rng(0).normal(scale=0.01, size=np.shape(q))
             nearby = q + tf.constant(noise, q.dtype)
             try:
-                pairs = zip(self._on_vectors(nearby), self._on_vectors(nearby[::-2]), strict=True)
+                pairs = zip(self.compute(nearby), self.compute(nearby[::-2]), strict=True)
                 self._sees_position = not all(_alike(all_[::-2], some) for all_, some in pairs)
             except Exception:  # whatever the user's function raises when it is given fewer chains than it knows
                 self._sees_position = True

@@ -172,7 +172,7 @@ class ModelDensity:
         """Raises SettingError unless n states have n log densities, whatever n: data or parts may have a batch axis."""
         for count in (2, 3):
             try:
-                found = list(self(*self.zeros(count)).shape)
+                found = list(tf.function(self, autograph=False).get_concrete_function(*self.zeros(count)).output_shapes)
             except (ValueError, TypeError, tf.errors.OpError) as error:
                 found = str(error).splitlines()[0]
             if found != [count]:
@@ -238,10 +238,9 @@ def scattered_start(problem: Problem, key: tf.Tensor) -> tuple[LogDensity, State
                 keys,
             )
             q = tf.where(settled[:, np.newaxis], q, centre + draw)
-        value, gradient = density.value_and_gradient(layout.to_parts(q))
-        vectors = layout.to_vectors(gradient)
-        settled = np.isfinite(value) & np.isfinite(vectors).all(axis=1)
+        value, gradient = density.compute(q)
+        settled = np.isfinite(value) & np.isfinite(gradient).all(axis=1)
         if settled.all():
-            return density, State(q, value, vectors)
+            return density, State(q, value, gradient)
     check_start(value, gradient)
     raise AssertionError

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import tensorflow as tf
 
@@ -27,8 +27,13 @@ def block_costs(stored: StoredProgram) -> tuple[float, ...]:
     return tuple(_computed(block) + _moved(block, stored) for block in stored.blocks)
 
 
+def computed(operations: Iterable[tf.Operation], lanes: int) -> float:
+    """What these, which were traced for so many lanes, cost for each."""
+    return sum(map(_operation_cost, operations)) / lanes
+
+
 def _computed(block: BlockStorage) -> float:
-    return sum(_operation_cost(operation) / step.lanes for step in block.steps for operation in step.operations)
+    return sum(computed(step.operations, step.lanes) for step in block.steps)
 
 
 def _moved(block: BlockStorage, stored: StoredProgram) -> float:

@@ -15,7 +15,9 @@ import tensorflow as tf
 from autobatch import ir, regions
 from autobatch.inference import TypedProgram
 from autobatch.options import Options
+from autobatch.passes.costs import computed
 from autobatch.passes.flow import live_before, liveness
+from autobatch.runtime.counts import Counted
 from autobatch.runtime.failures import out_of_steps, overflow, raise_for_faults
 from autobatch.runtime.vectorize import FAULT, Environment, Stored, note, run_region
 from autobatch.types import Type, coerce, dynamic, truth_values
@@ -30,11 +32,22 @@ class LocalStatic:
 
     def __call__(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor]) -> list[Stored]:
         self.faults, self.steps = np.zeros(self.size, np.int32), 0
+        self.counts = {(f.name, i): [0, 0, 0] for f in self.typed.program.functions for i in range(len(f.blocks))}
         self.notes = {k: self._no_note(check) for k, check in enumerate(self.typed.checks)}
         everyone = np.ones(self.size, bool)
         results = self.run(self.typed.program.entry.name, arguments, everyone, list(shared), 0, None)
         raise_for_faults(self.faults, self.typed.checks, list(self.notes.values()), shared, results)
         return results
+
+    def count(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor]) -> list[Counted]:
+        """Runs all members, and says what each block that ran has done."""
+        self(arguments, shared)
+        found = []
+        for (name, i), counts in self.counts.items():
+            function = self.functions[name]
+            if counts[0]:
+                found.append(Counted(f"{name} {i}", function.function.blocks[i], counts, function.cost(i)))
+        return found
 
     def _no_note(self, check: regions.Check) -> Stored:
         return [tf.zeros([self.size, *leaf.shape], leaf.dtype) for leaf in dynamic(check.values.type)]
@@ -77,6 +90,8 @@ class LocalStatic:
         while (i := int(pc.min(initial=len(blocks)))) < len(blocks):
             active = pc == i
             self.steps += 1
+            done = (1, np.count_nonzero(active), self.size)
+            self.counts[name, i] = [n + now for n, now in zip(self.counts[name, i], done, strict=True)]
             if self.options.max_steps is not None and self.steps > self.options.max_steps:
                 raise out_of_steps(pc, blocks, self.options.max_steps)
             for step in function.steps[i]:
@@ -133,6 +148,11 @@ class _Function:
                 else:
                     steps.append(part)
             self.steps.append(steps)
+
+    def cost(self, i: int) -> float:
+        """Of a block that has run, for each member; what it calls is not counted."""
+        ran = [step.concrete for step in self.steps[i] if isinstance(step, _RegionStep) and step.concrete]
+        return sum(computed(concrete.graph.get_operations(), self.size) for concrete in ran)
 
     @cached_property
     def zeros(self) -> Environment:

@@ -12,7 +12,7 @@ The state is a dictionary of tensors, for Z lanes and stacks of D saved frames:
     fault           [Z] int32           1 + the position of the check that stopped the lane, or 0
     note k j        [Z, ...]            leaf j of what check k shows of a lane that it stopped
     steps           [] int32            how many blocks have run, if their number is limited
-    counts i        [3] int64           of block i, if runs are counted: see ``COUNTS``
+    counts i        [3] int64           of block i, if runs are counted: see runtime/counts.py
 
 A program without calls and checks has only ``pc`` and registers.
 """
@@ -30,12 +30,11 @@ from autobatch import ir, regions
 from autobatch.passes.leaf_flow import Leaf, leaf_type, leaves_of
 from autobatch.passes.stack_lowering import TypedStackProgram
 from autobatch.passes.storage import StoredProgram
+from autobatch.runtime.counts import COUNTS, Counted
 from autobatch.runtime.vectorize import FAULT, Environment, Stored, note, run_region, write_items
 from autobatch.types import coerce, dynamic, truth_values
 
 State = dict[str, tf.Tensor]
-
-COUNTS = ("runs", "active", "lanes")  # how often a block has run; for how many lanes in all, and of how many
 
 
 def _stack(leaf: Leaf) -> str:
@@ -239,9 +238,10 @@ class Machine:
             return None
         return 1 if key == "pc stack" or key.startswith("stack ") else 0
 
-    def counted(self, states: Sequence[State]) -> list[list[int]]:
-        """For each block its COUNTS, over all parts."""
-        return [sum(state[_counts(i)].numpy() for state in states).tolist() for i in range(self.halt)]
+    def counted(self, states: Sequence[State]) -> list[Counted]:
+        """What each block has done, over all parts."""
+        counts = [sum(state[_counts(i)].numpy() for state in states).tolist() for i in range(self.halt)]
+        return [Counted(str(i), self.program.blocks[i], n, self.stored.costs[i]) for i, n in enumerate(counts)]
 
     def _notes(self, block: ir.Block) -> list[str]:
         checks = ((k, c) for k, c in enumerate(self.typed.checks) if regions.makes_checks(block.ops, [c]))

@@ -14,6 +14,7 @@ from autobatch.options import Options
 from autobatch.passes.storage import StoredProgram
 from autobatch.runtime import failures
 from autobatch.runtime.compaction import Account
+from autobatch.runtime.counts import Counted
 from autobatch.runtime.engine import Outcome, in_one_go
 from autobatch.runtime.machine import Machine
 from autobatch.runtime.shards import good_number
@@ -75,13 +76,13 @@ class ProgramCounter:
         self._raise_for(outcome, shared)
         return outcome.results
 
-    def count(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor]) -> list[list[int]]:
-        """Runs all members, and returns for each block its ``COUNTS``."""
+    def count(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor]) -> list[Counted]:
+        """Runs all members, and says what each block has done; one that runs once, after the loop, is left out."""
         outcome, counts = self._run(list(arguments), list(shared))
         self._raise_for(outcome, shared)
         return counts
 
-    def _run(self, arguments: list[Stored], shared: list[tf.Tensor]) -> tuple[Outcome, list[list[int]]]:
+    def _run(self, arguments: list[Stored], shared: list[tf.Tensor]) -> tuple[Outcome, list[Counted]]:
         depth, account = self.depth, self.account(self.depth, self.size)
         stop = account.run(lambda limit: account.engine.begin(arguments, shared, limit))
         whole, members = stop.outcome, np.arange(self.size)
