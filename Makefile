@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN = .venv/bin
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: demo test lint bench golden clean
+.PHONY: demo test lint bench figures golden clean
 
 # The demo: a real posterior from 256 chains; prints a table and saves a plot in out/.
 demo: .venv/ready
@@ -25,6 +25,10 @@ lint: .venv/ready
 # The benchmarks of this version of the machine, in turn with TFP's auto_batching.
 bench: .venv/ready
 	$(BIN)/python -m benchmarks
+
+# The paper's experiments: tables and plots in docs/.
+figures: .venv/ready
+	$(BIN)/python -m benchmarks figures
 
 # Writes the golden texts anew; read the difference before you commit it.
 golden: .venv/ready

@@ -1,7 +1,7 @@
 """python -m benchmarks [NAME]: prints tables, writes JSON to benchmarks/results/.
 
 NAME: fibonacci, dispatch, writes, overhead, traces; or, which run only by name, nuts, programs, ablation, account,
-memory, correctness.
+memory, correctness, figures (the paper's experiments), report.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from rich.table import Table
 
 from benchmarks import ablation as ablation_benchmark
 from benchmarks import account as account_benchmark
+from benchmarks import choices, paper_throughput, paper_utilization
 from benchmarks import correctness as correctness_checks
 from benchmarks import dispatch as dispatch_benchmark
 from benchmarks import fibonacci as fibonacci_benchmark
@@ -21,8 +22,9 @@ from benchmarks import programs as programs_benchmark
 from benchmarks import traces as traces_benchmark
 from benchmarks import writes as writes_benchmark
 from benchmarks.nuts import installed
+from benchmarks.plots import plot_nuts, plot_programs, plot_throughput, plot_utilization
 from benchmarks.problems import PROBLEMS
-from benchmarks.report import PAGE, plot_nuts, plot_programs, write_tables
+from benchmarks.report import DOCS, write_tables
 from benchmarks.samplers import SYSTEMS
 from benchmarks.timing import machine, save
 
@@ -81,6 +83,7 @@ def nuts(
     chains: str = typer.Option("1,16,256,1024", help="how many, with commas between"),
     systems: str = typer.Option(",".join(SYSTEMS), help="which samplers, with commas between"),
     rounds: int = 5,
+    name: str = typer.Option("", help="under which the results are saved; the problem's if none"),
 ) -> None:
     """The No-U-Turn Samplers of several libraries, in turn; those of the extra `benchmarks`, if it is installed."""
     unknown = set(systems.split(",")) - set(SYSTEMS)
@@ -93,7 +96,7 @@ def nuts(
     for count in chains.split(","):
         found[count] = nuts_benchmark.run(problem, int(count), names, rounds)
         show(f"NUTS, {problem}, {count} chains", found[count])
-        save(f"nuts_{problem}", found)
+        save(f"nuts_{name or problem}", found)
 
 
 @app.command()
@@ -108,9 +111,27 @@ def programs(names: str = typer.Option("", help="which, with commas between; all
 
 @app.command()
 def report() -> None:
-    """Writes the tables and plots of docs/performance.md anew, from the JSON."""
+    """Writes the tables and plots of the pages in docs/ anew, from the JSON."""
     write_tables()
-    console.print(f"wrote {PAGE}, {plot_nuts()} and {plot_programs()}")
+    plots = [plot().name for plot in (plot_nuts, plot_programs, plot_throughput, plot_utilization)]
+    console.print(f"wrote the tables and {', '.join(plots)} in {DOCS}")
+
+
+@app.command()
+def figures(full: bool = typer.Option(False, help="up to 4,096 chains, with more patience; takes an hour")) -> None:
+    """The paper's experiments: its figures 6 and 7, and its two free choices; then the report."""
+    throughput: dict[str, dict[int, dict[str, float]]] = {}
+    for series, count, row in paper_throughput.run(4096 if full else 1024, 20.0 if full else 4.0):
+        console.print(f"{series}, {count} chains: {row['gradients_per_second']:,.0f} gradients a second")
+        throughput.setdefault(series, {})[count] = row
+    save("paper_throughput", throughput)
+    utilization: dict[str, dict[int, dict[str, float]]] = {}
+    for series, count, row in paper_utilization.run([1, 3, 10, 30, 100, 300, *([1000] if full else [])]):
+        console.print(f"{series}, {count} chains: {row['utilization']:.0%} active")
+        utilization.setdefault(series, {})[count] = row
+    save("paper_utilization", utilization)
+    save("choices", choices.run(5))
+    report()
 
 
 @app.command()

@@ -25,11 +25,12 @@ CHOICES = {
 
 
 def nuts(
-    chains: int, trajectories: int, problem: str = "gaussian", max_tree_depth: int = 10
+    chains: int, trajectories: int, problem: str = "gaussian", max_tree_depth: int = 10, leapfrogs: int = 1
 ) -> tuple[ab.Autobatched, tuple]:
     """NUTS's transitions alone, and what to call them with; its result is (state, (leapfrogs, ...))."""
     target = PROBLEMS[problem]()
-    sampler = Multinomial(partial(value_and_gradient, lambda q: target.log_prob(q[tf.newaxis])[0]), max_tree_depth)
+    density = partial(value_and_gradient, lambda q: target.log_prob(q[tf.newaxis])[0])
+    sampler = Multinomial(density, max_tree_depth, leapfrogs_per_leaf=leapfrogs)
     q = tf.constant(target.starts(chains), tf.float32)
     start = State(q, *tf.vectorized_map(sampler.density, q))
     keys = ab.random.split(ab.random.key(0), chains)

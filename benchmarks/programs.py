@@ -15,6 +15,7 @@ from tensorflow_probability.python.experimental import auto_batching
 
 import autobatch as ab
 from benchmarks.footprint import added_bytes
+from benchmarks.rarely import rarely, with_jax, with_vectorized_map
 from benchmarks.timing import in_turn
 from examples.fibonacci import fibonacci
 
@@ -239,6 +240,12 @@ def programs() -> dict[str, Program]:
             oscillator,
             (uniform(0, 10), tf.constant(10.0 ** rng.uniform(-5, -3, 1000), tf.float32)),
             {"jax.vmap of while_loop": _oscillator_jax},
+        ),
+        "rarely": Program(
+            rarely,
+            (tf.constant(rng.integers(0, 65537, 1000), tf.int32),),
+            {"jax.vmap of cond": with_jax, "tf.vectorized_map of cond": with_vectorized_map},
+            repeats=1,
         ),
     }
 

@@ -1,29 +1,20 @@
-"""The tables and plots of docs/performance.md, from the JSON that the benchmarks left."""
+"""The tables of the pages in docs/, from the JSON that the benchmarks left."""
 
 from __future__ import annotations
 
-import json
 import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
-
-import matplotlib as mpl
-from matplotlib import pyplot as plt
-from matplotlib import ticker
 
 from benchmarks.ablation import EVERYTHING
 from benchmarks.account import ALL, COPY
+from benchmarks.choices import CHOICES
 from benchmarks.nuts import LIMIT
-from benchmarks.problems import PROBLEMS
 from benchmarks.programs import AUTO, FIXED, LOOP
-from benchmarks.timing import RESULTS
+from benchmarks.timing import load
 
-mpl.use("Agg")
-PAGE = Path(__file__).parents[1] / "docs" / "performance.md"
-
-
-def load(name: str) -> dict[str, Any]:
-    return json.loads((RESULTS / f"{name}.json").read_text())
+DOCS = Path(__file__).parents[1] / "docs"
+PAGES = [DOCS / name for name in ("performance.md", "paper.md", "comparison.md")]
 
 
 def nuts_table(problem: str) -> str:
@@ -130,6 +121,35 @@ def _rate(row: dict[str, float]) -> str:
     return f"{row['bytes'] / row['seconds'] / 1e9:.0f}"
 
 
+def throughput_table() -> str:
+    """Rows are series, columns numbers of chains, cells gradients a second."""
+    return _by_chains(load("paper_throughput")["results"], "gradients_per_second", _short)
+
+
+def utilization_table() -> str:
+    return _by_chains(load("paper_utilization")["results"], "utilization", "{:.0%}".format)
+
+
+def _by_chains(series: dict[str, dict[str, dict[str, float]]], value: str, shown: Callable[[float], str]) -> str:
+    counts = sorted({int(count) for rows in series.values() for count in rows})
+    lines = ["| chains | " + " | ".join(f"{count:,}" for count in counts) + " |", "|" + " --- |" * (len(counts) + 1)]
+    for name, rows in series.items():
+        cells = [shown(rows[str(count)][value]) if str(count) in rows else "" for count in counts]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def choices_table() -> str:
+    """Rows are pairs of choices, columns programs."""
+    programs = load("choices")["results"]
+    lines = ["| | " + " | ".join(programs) + " |", "|" + " --- |" * (len(programs) + 1)]
+    for choice in CHOICES:
+        rows = [program[choice] for program in programs.values()]
+        cells = [f"{_short(1e3 * r['median'])} ms, {r['runs']:,} runs, {r['utilization']:.0%}" for r in rows]
+        lines.append(f"| {choice} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
 def times_table(name: str) -> str:
     """Rows are systems; columns their first call, the median of the others, and gradients a second if there are any."""
     rows = load(name)["results"]
@@ -173,6 +193,9 @@ def write_tables() -> None:
         "programs": programs_table,
         "ablation": ablation_table,
         "account": account_table,
+        "throughput": throughput_table,
+        "utilization": utilization_table,
+        "choices": choices_table,
     }
 
     def table(found: re.Match[str]) -> str:
@@ -180,58 +203,5 @@ def write_tables() -> None:
         return f"<!-- {found[1]} -->\n{tables[kind](*about)}\n<!-- end -->"
 
     marks = rf"<!-- ((?:{'|'.join(tables)})[\w ]*) -->\n.*?<!-- end -->"
-    PAGE.write_text(re.sub(marks, table, PAGE.read_text(), flags=re.DOTALL))
-
-
-def plot_nuts() -> Path:
-    """Gradients a second against the number of chains, both logarithmic, for each problem that was run."""
-    found = [name for name in PROBLEMS if (RESULTS / f"nuts_{name}.json").exists()]
-    problems = [name for name in found if len(load(f"nuts_{name}")["results"]) > 1]
-    figure, axes = plt.subplots(1, len(problems), figsize=(6 * len(problems), 4), layout="constrained", squeeze=False)
-    for axis, problem in zip(axes[0], problems, strict=True):
-        by_chains = load(f"nuts_{problem}")["results"]
-        for name in dict.fromkeys(name for rows in by_chains.values() for name in rows):
-            points = [
-                (int(c), rows[name]["gradients_per_second"] / 1000) for c, rows in by_chains.items() if name in rows
-            ]
-            style = {"autobatch": {"linewidth": 3}, LIMIT: {"color": "0.4", "linestyle": "--"}}.get(name, {})
-            axis.loglog(*zip(*points, strict=True), marker="o", markersize=4, label=name, **style)
-        axis.set(title=problem, xlabel="chains", ylabel="thousand gradients a second")
-        axis.set_xticks([int(c) for c in by_chains], by_chains)
-        axis.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
-        axis.yaxis.set_major_formatter(ticker.ScalarFormatter())
-        axis.minorticks_off()
-        axis.grid(alpha=0.3)
-    axes[0, 0].legend(fontsize=8)
-    return _saved(figure, f"nuts_{problems[0]}", "nuts.png")
-
-
-def plot_programs() -> Path:
-    """Each program's time, logarithmic: as the machine chooses, under each fixed choice, and in what else runs it."""
-    results = load("programs")["results"]
-    figure, axis = plt.subplots(figsize=(8, 4), layout="constrained")
-    for place, rows in enumerate(results.values()):
-        times = {system: 1000 * row["median"] for system, row in rows.items()}
-        fixed = [times[choice] for choice in FIXED]
-        axis.plot([place] * len(fixed), fixed, "_", color="0.6", markersize=16, zorder=1)
-        axis.plot(place, times[AUTO], "o", color="C0", zorder=3)
-        for system, time in times.items():
-            if system not in (AUTO, LOOP, *FIXED):
-                axis.plot(place, time, "x", color="C3", zorder=2)
-                axis.annotate(system, (place, time), (6, 0), textcoords="offset points", va="center", fontsize=7)
-    axis.set(yscale="log", ylabel="milliseconds", xlim=(-0.5, len(results) + 0.3))
-    axis.set_xticks(range(len(results)), results)
-    axis.yaxis.set_major_formatter(ticker.ScalarFormatter())
-    axis.grid(alpha=0.3, axis="y")
-    marks = [("o", "C0", "autobatch"), ("_", "0.6", "under a fixed choice"), ("x", "C3", "others")]
-    handles = [plt.Line2D([], [], marker=m, color=c, linestyle="", label=label) for m, c, label in marks]
-    axis.legend(handles=handles, fontsize=8)
-    return _saved(figure, "programs", "programs.png")
-
-
-def _saved(figure: Any, results: str, name: str) -> Path:
-    """The figure beside the page, with the machine under it."""
-    about = load(results)["machine"]
-    figure.supxlabel(f"{about['processor']}, {about['cores']} cores, TensorFlow {about['tensorflow']}", fontsize=8)
-    figure.savefig(PAGE.parent / name, dpi=150)
-    return PAGE.parent / name
+    for page in PAGES:
+        page.write_text(re.sub(marks, table, page.read_text(), flags=re.DOTALL))

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -54,6 +55,10 @@ def machine() -> dict[str, object]:
         "python": platform.python_version(),
         "tensorflow": tf.__version__,
     }
+
+
+def load(name: str) -> dict[str, Any]:
+    return json.loads((RESULTS / f"{name}.json").read_text())
 
 
 def save(name: str, results: dict) -> Path:

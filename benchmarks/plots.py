@@ -1,0 +1,105 @@
+"""The plots of the pages in docs/, from the JSON that the benchmarks left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib import pyplot as plt
+from matplotlib import ticker
+
+from benchmarks.nuts import LIMIT
+from benchmarks.paper_utilization import LOCAL
+from benchmarks.problems import PROBLEMS
+from benchmarks.programs import AUTO, FIXED, LOOP
+from benchmarks.report import DOCS
+from benchmarks.timing import RESULTS, load
+
+mpl.use("Agg")
+
+
+def plot_nuts() -> Path:
+    """Gradients a second against the number of chains, both logarithmic, for each problem that was run."""
+    found = [name for name in PROBLEMS if (RESULTS / f"nuts_{name}.json").exists()]
+    problems = [name for name in found if len(load(f"nuts_{name}")["results"]) > 1]
+    figure, axes = plt.subplots(1, len(problems), figsize=(6 * len(problems), 4), layout="constrained", squeeze=False)
+    for axis, problem in zip(axes[0], problems, strict=True):
+        by_chains = load(f"nuts_{problem}")["results"]
+        for name in dict.fromkeys(name for rows in by_chains.values() for name in rows):
+            points = [
+                (int(c), rows[name]["gradients_per_second"] / 1000) for c, rows in by_chains.items() if name in rows
+            ]
+            style = {"autobatch": {"linewidth": 3}, LIMIT: {"color": "0.4", "linestyle": "--"}}.get(name, {})
+            axis.loglog(*zip(*points, strict=True), marker="o", markersize=4, label=name, **style)
+        axis.set(title=problem, xlabel="chains", ylabel="thousand gradients a second")
+        axis.set_xticks([int(c) for c in by_chains], by_chains)
+        axis.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+        axis.yaxis.set_major_formatter(ticker.ScalarFormatter())
+        axis.minorticks_off()
+        axis.grid(alpha=0.3)
+    axes[0, 0].legend(fontsize=8)
+    return _saved(figure, f"nuts_{problems[0]}", "nuts.png")
+
+
+def plot_programs() -> Path:
+    """Each program's time, logarithmic: as the machine chooses, under each fixed choice, and in what else runs it."""
+    results = load("programs")["results"]
+    figure, axis = plt.subplots(figsize=(8, 4), layout="constrained")
+    for place, rows in enumerate(results.values()):
+        times = {system: 1000 * row["median"] for system, row in rows.items()}
+        fixed = [times[choice] for choice in FIXED]
+        axis.plot([place] * len(fixed), fixed, "_", color="0.6", markersize=16, zorder=1)
+        axis.plot(place, times[AUTO], "o", color="C0", zorder=3)
+        for system, time in times.items():
+            if system not in (AUTO, LOOP, *FIXED):
+                axis.plot(place, time, "x", color="C3", zorder=2)
+                axis.annotate(system, (place, time), (6, 0), textcoords="offset points", va="center", fontsize=7)
+    axis.set(yscale="log", ylabel="milliseconds", xlim=(-0.5, len(results) + 0.3))
+    axis.set_xticks(range(len(results)), results)
+    axis.yaxis.set_major_formatter(ticker.ScalarFormatter())
+    axis.grid(alpha=0.3, axis="y")
+    marks = [("o", "C0", "autobatch"), ("_", "0.6", "under a fixed choice"), ("x", "C3", "others")]
+    handles = [plt.Line2D([], [], marker=m, color=c, linestyle="", label=label) for m, c, label in marks]
+    axis.legend(handles=handles, fontsize=8)
+    return _saved(figure, "programs", "programs.png")
+
+
+def plot_throughput() -> Path:
+    """The paper's figure 6: gradients a second against the number of chains, both logarithmic."""
+    figure, axis = plt.subplots(figsize=(8, 5), layout="constrained")
+    for name, rows in load("paper_throughput")["results"].items():
+        chains, rates = [int(c) for c in rows], [row["gradients_per_second"] for row in rows.values()]
+        if name == LIMIT:
+            axis.loglog(chains, rates, "--", color="0.4", label=name)
+        elif len(rows) == 1:
+            axis.axhline(rates[0], linestyle=":", color=axis._get_lines.get_next_color(), label=f"{name} (one by one)")
+        else:
+            axis.loglog(
+                chains, rates, "o-", markersize=4, label=name, linewidth=3 if "program counter" in name else 1.5
+            )
+    axis.set(xlabel="chains", ylabel="gradients a second")
+    axis.grid(alpha=0.3)
+    axis.legend(fontsize=8)
+    return _saved(figure, "paper_throughput", "paper_throughput.png")
+
+
+def plot_utilization() -> Path:
+    """The paper's figure 7: the share of active chains against their number."""
+    figure, axis = plt.subplots(figsize=(8, 5), layout="constrained")
+    for name, rows in load("paper_utilization")["results"].items():
+        style = {"linewidth": 3, "color": "C3"} if name == LOCAL else {}
+        axis.semilogx([int(c) for c in rows], [row["utilization"] for row in rows.values()], "o-", label=name, **style)
+    axis.set(xlabel="chains", ylabel="share of active chains when gradients are computed", ylim=(0, 1.03))
+    axis.yaxis.set_major_formatter(ticker.PercentFormatter(1.0))
+    axis.grid(alpha=0.3)
+    axis.legend(fontsize=8)
+    return _saved(figure, "paper_utilization", "paper_utilization.png")
+
+
+def _saved(figure: Any, results: str, name: str) -> Path:
+    """The figure beside the page, with the machine under it."""
+    about = load(results)["machine"]
+    figure.supxlabel(f"{about['processor']}, {about['cores']} cores, TensorFlow {about['tensorflow']}", fontsize=8)
+    figure.savefig(DOCS / name, dpi=150)
+    return DOCS / name
