@@ -29,10 +29,19 @@ class Problem:
 
 def gaussian(dimensions: int = 100) -> Problem:
     """The covariance has eigenvalues of about 0.5 to 4."""
-    rng = np.random.default_rng(0)
-    factor = rng.normal(size=(dimensions, dimensions))
-    covariance = factor @ factor.T / dimensions + 0.5 * np.eye(dimensions)
-    precision = np.linalg.inv(covariance)
+    factor = np.random.default_rng(0).normal(size=(dimensions, dimensions))
+    return _normal("gaussian", factor @ factor.T / dimensions + 0.5 * np.eye(dimensions), 0.2)
+
+
+def ill_conditioned(dimensions: int = 100, longest: float = 30.0) -> Problem:
+    """One direction has a standard deviation of 30, the others of 1: trajectories of very unequal length."""
+    deviations = np.append(np.ones(dimensions - 1), longest)
+    rotation, _ = np.linalg.qr(np.random.default_rng(0).normal(size=(dimensions, dimensions)))
+    return _normal("ill_conditioned", rotation @ np.diag(deviations**2) @ rotation.T, 0.4)
+
+
+def _normal(name: str, covariance: np.ndarray, step_size: float) -> Problem:
+    dimensions, precision = len(covariance), np.linalg.inv(covariance)
     constant = tf.constant(precision, tf.float32)
 
     def for_jax() -> Callable:
@@ -42,7 +51,7 @@ def gaussian(dimensions: int = 100) -> Problem:
         return lambda q: -0.5 * q @ (matrix @ q)
 
     return Problem(
-        "gaussian", dimensions, 0.2,
+        name, dimensions, step_size,
         lambda q: -0.5 * tf.reduce_sum(q * tf.matmul(q, constant), -1),
         for_jax,
         lambda chains: np.random.default_rng(1).multivariate_normal(np.zeros(dimensions), covariance, chains),
@@ -121,4 +130,10 @@ def logistic_unequal() -> Problem:
     return replace(logistic(), name="logistic_unequal", step_size=0.01)
 
 
-PROBLEMS = {"gaussian": gaussian, "logistic": logistic, "logistic_unequal": logistic_unequal, "funnel": funnel}
+PROBLEMS = {
+    "gaussian": gaussian,
+    "logistic": logistic,
+    "logistic_unequal": logistic_unequal,
+    "funnel": funnel,
+    "ill_conditioned": ill_conditioned,
+}

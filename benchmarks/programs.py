@@ -269,13 +269,13 @@ def run(name: str, rounds: int) -> dict[str, dict[str, float]]:
     for system, go in systems.items():
         for ours, theirs in zip(expected, tf.nest.flatten(go()), strict=True):
             assert np.allclose(ours, theirs, rtol=1e-3, atol=1e-3), f"{system} gives another result for {name}"
-    members = np.random.default_rng(0).choice(len(program.args[0]), LOOPED, replace=False)
-    start = time.perf_counter()
-    for z in members:
-        program.function.unbatched(*(arg[z] for arg in program.args))
     results[AUTO] |= {
         "utilization": ab.profile(program.function, *program.args).costliest.utilization,
         "added_bytes": added_bytes(_made, (name,)),
     }
+    members = np.random.default_rng(0).choice(len(program.args[0]), LOOPED, replace=False)
+    start = time.perf_counter()
+    for z in members:
+        program.function.unbatched(*(arg[z] for arg in program.args))
     looped = (time.perf_counter() - start) / LOOPED * len(program.args[0])
     return results | {LOOP: {"first": looped, "median": looped, "best": looped}}
