@@ -22,11 +22,11 @@ from benchmarks import programs as programs_benchmark
 from benchmarks import traces as traces_benchmark
 from benchmarks import writes as writes_benchmark
 from benchmarks.nuts import installed
-from benchmarks.plots import plot_nuts, plot_programs, plot_throughput, plot_utilization
+from benchmarks.plots import PLOTS
 from benchmarks.problems import PROBLEMS
 from benchmarks.report import DOCS, write_tables
 from benchmarks.samplers import SYSTEMS
-from benchmarks.timing import machine, save
+from benchmarks.timing import RESULTS, machine, save
 
 app = typer.Typer(add_completion=False, help=__doc__)
 console = Console()
@@ -113,7 +113,7 @@ def programs(names: str = typer.Option("", help="which, with commas between; all
 def report() -> None:
     """Writes the tables and plots of the pages in docs/ anew, from the JSON."""
     write_tables()
-    plots = [plot().name for plot in (plot_nuts, plot_programs, plot_throughput, plot_utilization)]
+    plots = [plot().name for results, plot in PLOTS.items() if (RESULTS / f"{results}.json").exists()]
     console.print(f"wrote the tables and {', '.join(plots)} in {DOCS}")
 
 

@@ -23,7 +23,7 @@ def plot_nuts() -> Path:
     """Gradients a second against the number of chains, both logarithmic, for each problem that was run."""
     found = [name for name in PROBLEMS if (RESULTS / f"nuts_{name}.json").exists()]
     problems = [name for name in found if len(load(f"nuts_{name}")["results"]) > 1]
-    figure, axes = plt.subplots(1, len(problems), figsize=(6 * len(problems), 4), layout="constrained", squeeze=False)
+    figure, axes = plt.subplots(1, len(problems), figsize=(4.5 * len(problems), 4), layout="constrained", squeeze=False)
     for axis, problem in zip(axes[0], problems, strict=True):
         by_chains = load(f"nuts_{problem}")["results"]
         for name in dict.fromkeys(name for rows in by_chains.values() for name in rows):
@@ -54,8 +54,8 @@ def plot_programs() -> Path:
         for system, time in times.items():
             if system not in (AUTO, LOOP, *FIXED):
                 axis.plot(place, time, "x", color="C3", zorder=2)
-                axis.annotate(system, (place, time), (6, 0), textcoords="offset points", va="center", fontsize=7)
-    axis.set(yscale="log", ylabel="milliseconds", xlim=(-0.5, len(results) + 0.3))
+                axis.annotate(system, (place, time), (0, 5), textcoords="offset points", ha="center", fontsize=7)
+    axis.set(yscale="log", ylabel="milliseconds", xlim=(-0.5, len(results) - 0.3))
     axis.set_xticks(range(len(results)), results)
     axis.yaxis.set_major_formatter(ticker.ScalarFormatter())
     axis.grid(alpha=0.3, axis="y")
@@ -103,3 +103,11 @@ def _saved(figure: Any, results: str, name: str) -> Path:
     figure.supxlabel(f"{about['processor']}, {about['cores']} cores, TensorFlow {about['tensorflow']}", fontsize=8)
     figure.savefig(DOCS / name, dpi=150)
     return DOCS / name
+
+
+PLOTS = {  # by the results that they show
+    "nuts_gaussian": plot_nuts,
+    "programs": plot_programs,
+    "paper_throughput": plot_throughput,
+    "paper_utilization": plot_utilization,
+}
