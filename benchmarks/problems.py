@@ -33,9 +33,12 @@ def gaussian(dimensions: int = 100) -> Problem:
     return _normal("gaussian", factor @ factor.T / dimensions + 0.5 * np.eye(dimensions), 0.2)
 
 
-def ill_conditioned(dimensions: int = 100, longest: float = 30.0) -> Problem:
-    """One direction has a standard deviation of 30, the others of 1: trajectories of very unequal length."""
-    deviations = np.append(np.ones(dimensions - 1), longest)
+def ill_conditioned(dimensions: int = 100) -> Problem:
+    """Three directions have standard deviations of 10, 20 and 30, the others of 1.
+
+    Of 30 trajectories the longest is four to five times the mean, as on the paper's target.
+    """
+    deviations = np.append(np.ones(dimensions - 3), [10.0, 20.0, 30.0])
     rotation, _ = np.linalg.qr(np.random.default_rng(0).normal(size=(dimensions, dimensions)))
     return _normal("ill_conditioned", rotation @ np.diag(deviations**2) @ rotation.T, 0.4)
 

@@ -90,7 +90,7 @@ class LocalStatic:
         while (i := int(pc.min(initial=len(blocks)))) < len(blocks):
             active = pc == i
             self.steps += 1
-            done = (1, np.count_nonzero(active), self.size)
+            done = (1, int(np.count_nonzero(active)), self.size)
             self.counts[name, i] = [n + now for n, now in zip(self.counts[name, i], done, strict=True)]
             if self.options.max_steps is not None and self.steps > self.options.max_steps:
                 raise out_of_steps(pc, blocks, self.options.max_steps)
