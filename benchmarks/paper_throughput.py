@@ -1,4 +1,4 @@
-"""The paper's figure 5: gradients a second of NUTS on the logistic regression, against the number of chains.
+"""The paper's figure 6: gradients a second of NUTS on the logistic regression, against the number of chains.
 
 As there: 4 leapfrogs a leaf, float32, warm, the best of five; gradients for which a lane only waits do not count.
 """

@@ -1,4 +1,4 @@
-"""The paper's figure 6: the share of chains that are active when gradients are computed, against how many there are."""
+"""The paper's figure 7: the share of chains that are active when gradients are computed, against how many there are."""
 
 from __future__ import annotations
 

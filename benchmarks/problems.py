@@ -129,7 +129,7 @@ def funnel(dimensions: int = 10) -> Problem:
 
 
 def logistic_unequal() -> Problem:
-    """The same, with a step size at which trajectories differ: 7 leapfrogs, or 15."""
+    """The same, with a step size at which trajectories differ: most have 7 leapfrogs, others 15 or more."""
     return replace(logistic(), name="logistic_unequal", step_size=0.01)
 
 
