@@ -74,7 +74,7 @@ def _in_chunks(machine: Machine, i: int, state: State, shared: Sequence[tf.Tenso
     def chunk(k: tf.Tensor, changed: State) -> tuple[tf.Tensor, State]:
         now = tf.slice(lanes, [k * CHUNK], [CHUNK])
         row, there = tf.minimum(now, size - 1), now < size
-        taken = {key: _chunk_of_zeros(key, leaf) for key, leaf in changed.items()}
+        taken = {key: _before_chunk(key, leaf) for key, leaf in changed.items()}
         taken |= {key: tf.gather(changed.get(key, state[key]), row, axis=machine.axis(key)) for key in read}
         taken["pc"] = tf.where(there, i, -1)
         new = small.run_block(i, taken, shared)
@@ -85,7 +85,7 @@ def _in_chunks(machine: Machine, i: int, state: State, shared: Sequence[tf.Tenso
     return tf.while_loop(lambda k, _: k < chunks, chunk, (0, changed), parallel_iterations=1)[1]
 
 
-def _chunk_of_zeros(key: str, leaf: tf.Tensor) -> tf.Tensor:
+def _before_chunk(key: str, leaf: tf.Tensor) -> tf.Tensor:
     return leaf if Machine.axis(key) is None else tf.zeros([CHUNK, *leaf.shape[1:]], leaf.dtype)
 
 
