@@ -21,6 +21,7 @@ from autobatch.inference import TypedProgram, UnrollingNeeded, infer
 from autobatch.options import OPTIMIZATIONS, Axes, Backend, Options, as_names
 from autobatch.passes.block_order import costly_last
 from autobatch.passes.item_writes import write_in_place
+from autobatch.passes.jump_threading import thread_jumps
 from autobatch.passes.simplify import simplify
 from autobatch.passes.stack_lowering import lower_to_stack
 from autobatch.passes.storage import StoredProgram, allocate
@@ -302,7 +303,8 @@ class _Program:
         if key not in self.stacks:
             lowered = lower_to_stack(self.typed, key)
             lowered = duplicate_tails(lowered) if "tail_duplication" in key else lowered
-            stored = costly_last(allocate(lowered, key), key)
+            stored = allocate(lowered, key)
+            stored = costly_last(thread_jumps(stored) if "jump_threading" in key else stored, key)
             self.stacks[key] = in_visit_order(stored) if "visit_order" in key else stored
         return self.stacks[key]
 

@@ -38,7 +38,7 @@ def _edges(name: str, i: int, terminator: ir.Terminator) -> list[str]:
         case ir.Jump(target):
             targets = {target: ""}
         case ir.Branch(_, true, false):
-            targets = {true: "true", false: "false"}
+            targets = {target: label for target, label in ((true, "true"), (false, "false")) if target != ir.RETURN}
         case ir.PushJump(_, return_to) as call:
             targets = dict.fromkeys(call.targets, "call") | {return_to: "return"}
         case _:

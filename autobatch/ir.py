@@ -6,7 +6,7 @@
            Terminator = Jump i | Branch x i j | Return
     Stack  StackProgram = inputs, [Block], outputs          (all functions merged)
            Op = Push ys = f(xs) | Update ys = f(xs) | Pop xs
-           Terminator = Jump i | Branch x i j | PushJump i j | Return
+           Terminator = Jump i | Branch x i j | PushJump i j | Return   (a branch may also return)
 
 Everything is frozen: a pass is a function from program to program.  ``str()`` of any node is the
 text form that ``Lowered.as_text`` shows and that the golden tests compare.
@@ -146,6 +146,9 @@ class Jump:
         return f"jump {self.target}"
 
 
+RETURN = -1  # a branch's target, in the stack language: the caller
+
+
 @dataclass(frozen=True)
 class Branch:
     condition: str
@@ -154,7 +157,8 @@ class Branch:
     location: Location | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
-        return f"branch {self.condition} {self.true} {self.false}"
+        true, false = ("return" if target == RETURN else target for target in (self.true, self.false))
+        return f"branch {self.condition} {true} {false}"
 
 
 @dataclass(frozen=True)
@@ -203,11 +207,17 @@ def successors(terminator: Terminator) -> tuple[int, ...]:
         case Jump(target):
             return (target,)
         case Branch(_, true, false):
-            return (true, false)
+            return tuple(target for target in (true, false) if target != RETURN)
         case PushJump(_, return_to):
             return (return_to,)
         case _:
             return ()
+
+
+def may_return(terminator: Terminator) -> bool:
+    return isinstance(terminator, Return) or (
+        isinstance(terminator, Branch) and RETURN in (terminator.true, terminator.false)
+    )
 
 
 def retargeted(terminator: Terminator, to: Mapping[int, int]) -> Terminator:
@@ -216,7 +226,7 @@ def retargeted(terminator: Terminator, to: Mapping[int, int]) -> Terminator:
         case Jump(target):
             return Jump(to[target])
         case Branch(_, true, false):
-            return replace(terminator, true=to[true], false=to[false])
+            return replace(terminator, true={**to, RETURN: RETURN}[true], false={**to, RETURN: RETURN}[false])
         case PushJump(then, return_to):
             return replace(terminator, then=retargeted(then, to), return_to=to[return_to])
         case _:

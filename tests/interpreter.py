@@ -12,7 +12,11 @@ import tensorflow as tf
 
 from autobatch import ir, regions
 from autobatch.arguments import put_together
+from autobatch.options import OPTIMIZATIONS
 from autobatch.types import coerce, stored_from, value_from
+
+# Here each variable is itself, not a register; a jump past a block that only copies registers would lose the copy.
+BY_NAME = OPTIMIZATIONS - {"jump_threading"}
 
 
 def interpret(function: Any, *args: Any) -> Any:
@@ -20,7 +24,8 @@ def interpret(function: Any, *args: Any) -> Any:
     taken = function._take_apart(args, {})
     program = function._program(taken)
     arguments = program.arguments(taken)
-    members = [_member(program.stack(), [[leaf[z] for leaf in stored] for stored in arguments], taken.shared)
+    stack = program.stack(BY_NAME)
+    members = [_member(stack, [[leaf[z] for leaf in stored] for stored in arguments], taken.shared)
                for z in range(taken.size)]  # fmt: skip
     (results,) = zip(*members, strict=True)
     return put_together(program.result_type, [tf.stack(leaves) for leaves in zip(*results, strict=True)], taken)

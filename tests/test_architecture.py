@@ -18,6 +18,7 @@ LAYERS = [
         "passes.block_order",
         "passes.costs",
         "passes.item_writes",
+        "passes.jump_threading",
         "passes.leaf_flow",
         "passes.stack_lowering",
         "passes.storage",

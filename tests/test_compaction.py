@@ -30,7 +30,7 @@ def _noted(init, made):
     return wrapper
 
 
-@pytest.mark.parametrize("name", ["fibonacci", "quicksort", "tak", "adaptive_simpson"])
+@pytest.mark.parametrize("name", ["fibonacci", "hofstadter_female", "tak", "adaptive_simpson"])
 @pytest.mark.parametrize("jit_compile", [True, False])
 def test_a_run_that_ends_in_small_engines_gives_the_same(name, jit_compile, small_engines):
     function, args = PROGRAMS[name]

@@ -44,12 +44,33 @@ def sizes(program, name):
         ("registers", "sum_of_calls_in_loop", "stacks"),
         ("pop_push", "unread_between_calls", "saves"),
         ("coalescing", "ackermann", "registers"),
+        ("jump_threading", "n_queens", "blocks"),
         ("tail_duplication", "collatz", "blocks"),
     ],
 )
 def test_what_each_saves(name, program, kind):
     k = ("registers", "stacks", "saves", "blocks").index(kind)
     assert sizes(program, name)[k] > sizes(program, None)[k]
+
+
+def test_a_loop_that_ends_a_function_returns_by_its_branch():
+    @ab.autobatch
+    def steps(n):
+        count = 0
+        while n > 1:
+            n = n // 2 if n % 2 == 0 else 3 * n + 1
+            count += 1
+        return count
+
+    @ab.autobatch
+    def both(n):
+        return steps(n) + steps(n + 1)
+
+    lowered = both.lower(N := tf.constant([7, 27, 1]))
+    ends = [block.terminator for block in lowered._program.stack().program.blocks]
+    assert any(isinstance(end, ir.Branch) and str(end).endswith("return") for end in ends)
+    for dispatch in ("guarded", "sweep", "switch_case"):
+        assert_same(both.options(dispatch=dispatch)(N), tf.constant([16 + 3, 111 + 18, 0 + 1]))
 
 
 def test_the_order_of_blocks():

@@ -53,10 +53,9 @@ def _flow(typed: TypedStackProgram) -> np.ndarray:
 
 def _following(i: int, blocks: Sequence[ir.Block], typed: TypedStackProgram) -> list[int]:
     match blocks[i].terminator:
-        case ir.Return():
-            calls = (b.terminator for b in blocks if isinstance(b.terminator, ir.PushJump))
-            return [c.return_to for c in calls if typed.owners[c.targets[0]] is typed.owners[i]]
         case ir.PushJump(then):
             return list(ir.successors(then))
         case terminator:
-            return list(ir.successors(terminator))
+            calls = (b.terminator for b in blocks if isinstance(b.terminator, ir.PushJump))
+            back = [c.return_to for c in calls if typed.owners[c.targets[0]] is typed.owners[i]]
+            return [*ir.successors(terminator), *(back if ir.may_return(terminator) else [])]

@@ -215,7 +215,7 @@ class Machine:
         keys += {_stack(leaf) for step in storage.steps for leaf in step.saves & self.stored.stacked}
         if isinstance(block.terminator, ir.PushJump):
             keys += ["pc stack", "depth"]
-        if isinstance(block.terminator, ir.Return) and self.has_calls:
+        if ir.may_return(block.terminator) and self.has_calls:
             keys += ["depth"]
         if regions.makes_checks(block.ops, self.typed.checks):
             keys += ["fault", *self._notes(block)]
@@ -225,7 +225,7 @@ class Machine:
         """The parts of the state that block ``i``, if it neither calls nor saves anything, reads besides ``pc``."""
         block = self.program.blocks[i]
         keys = {self._register(leaf) for leaf in self.stored.blocks[i].reads}
-        if isinstance(block.terminator, ir.Return) and self.has_calls:
+        if ir.may_return(block.terminator) and self.has_calls:
             keys |= {"depth", "pc stack"}
         if regions.makes_checks(block.ops, self.typed.checks):
             keys |= {"fault", *self._notes(block)}
@@ -365,7 +365,11 @@ class Machine:
                 return {"pc": tf.where(active, target, pc)}
             case ir.Branch(condition, true, false):
                 test = truth_values(self.typed.types[condition], env.get(condition, []), shared, self.size)
-                return {"pc": tf.where(active, tf.where(test, true, false), pc)}
+                target = tf.where(test, true, false)
+                there = {"pc": tf.where(active, target, pc)}
+                if not ir.may_return(terminator):
+                    return there
+                return there | self._return(active & tf.equal(target, ir.RETURN), state | there)
             case ir.PushJump(then, return_to):
                 depth = state["depth"]
                 frame = tf.fill([self.size], return_to)
