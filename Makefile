@@ -14,8 +14,8 @@ test: lint
 	$(BIN)/python -m examples.fibonacci
 	$(BIN)/python -m examples.breast_cancer --chains 8 --warm-up 20 --draws 20 --out out/small
 	$(BIN)/python -m examples.eight_schools --chains 4 --draws 100 --out out/small
-	$(BIN)/python -m pytest -q -n 2 tests/mcmc
-	$(BIN)/python -m pytest -q -n 2 --ignore tests/mcmc
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal tests/mcmc
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal --ignore tests/mcmc
 
 lint: .venv/ready
 	$(BIN)/ruff check .
