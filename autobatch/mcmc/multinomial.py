@@ -110,7 +110,13 @@ class Multinomial:
         while True:
             # The walk has 1 + 2 + 4 + ... leaves: of two that belong together, the second has an even number before it.
             first_p, is_second = walk.end.p, depth > 0 and walk.leaves % 2 == 0
-            walk = self.leaf(walk, size, scale, start, key)
+            q, p, log_prob, grad = walk.end
+            for _ in unroll(range(self.leapfrogs_per_leaf)):
+                p = p + 0.5 * size * scale * grad
+                q = q + size * scale * p
+                log_prob, grad = self.density(q)
+                p = p + 0.5 * size * scale * grad
+            walk = self.arrived(walk, Point(q, p, log_prob, grad), start, key)
             both_p = first_p + walk.end.p
             apart = moving_apart(first_p, walk.end.p, both_p)  # of two leaves, the three checks of no_u_turn are one
             going = not walk.diverging and (apart or not is_second)
@@ -126,21 +132,14 @@ class Multinomial:
             level = level + 1
         return walk, whole, going
 
-    def leaf(self, walk, size, scale, start, key):
-        """One step, and whether its end is drawn of all the leaves so far."""
-        q, p, log_prob, grad = walk.end
-        for _ in unroll(range(self.leapfrogs_per_leaf)):
-            p = p + 0.5 * size * scale * grad
-            q = q + size * scale * p
-            log_prob, grad = self.density(q)
-            p = p + 0.5 * size * scale * grad
-        end = Point(q, p, log_prob, grad)
+    def arrived(self, walk, end, start, key):
+        """The walk with one leaf more, and whether that is the one drawn of all so far."""
         gain = log_joint(end) - start
         gain = tf.where(tf.math.is_finite(gain), gain, -float("inf"))
         diverging = gain < -self.max_energy_difference
         log_weight = tf.reduce_logsumexp([walk.log_weight, gain])
         # The n-th leaf replaces the draw with its share of the weight so far: in the end each has its own share.
-        take = log_uniform(random.fold_in(key, walk.leaves), p.dtype) <= gain - log_weight
+        take = log_uniform(random.fold_in(key, walk.leaves), start.dtype) <= gain - log_weight
         here = candidate(end)
         drawn = tf.nest.map_structure(lambda new, old: tf.where(take, new, old), here, walk.drawn)
         acceptance = walk.acceptance + tf.exp(tf.minimum(gain, 0.0))
