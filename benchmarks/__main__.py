@@ -1,7 +1,7 @@
 """python -m benchmarks [NAME]: prints tables, writes JSON to benchmarks/results/.
 
 NAME: fibonacci, dispatch, writes, overhead, traces; or, which run only by name, nuts, programs, ablation, account,
-memory, correctness, figures (the paper's experiments), report.
+compiling, memory, correctness, figures (the paper's experiments), report.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from rich.table import Table
 from benchmarks import ablation as ablation_benchmark
 from benchmarks import account as account_benchmark
 from benchmarks import choices, paper_throughput, paper_utilization
+from benchmarks import compiling as compiling_benchmark
 from benchmarks import correctness as correctness_checks
 from benchmarks import dispatch as dispatch_benchmark
 from benchmarks import fibonacci as fibonacci_benchmark
@@ -133,6 +134,14 @@ def figures(full: bool = typer.Option(False, help="up to 4,096 chains, with more
     save("paper_utilization", utilization)
     save("choices", choices.run(5))
     report()
+
+
+@app.command()
+def compiling(rounds: int = 5) -> None:
+    """Programs of many blocks, from the call to the first result."""
+    results = compiling_benchmark.run(rounds)
+    show("1,000 members through many loops", results)
+    save("compiling", results)
 
 
 @app.command()
