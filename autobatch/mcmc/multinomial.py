@@ -133,7 +133,7 @@ class Multinomial:
         return walk, whole, going
 
     def arrived(self, walk, end, start, key):
-        """The walk with one leaf more, and whether that is the one drawn of all so far."""
+        """The walk with one leaf more, which may replace the one drawn so far."""
         gain = log_joint(end) - start
         gain = tf.where(tf.math.is_finite(gain), gain, -float("inf"))
         diverging = gain < -self.max_energy_difference
