@@ -18,7 +18,7 @@ OPTIMIZATIONS = frozenset(
         "registers",  # what no recursive call can clobber has no stack; without, every call counts as recursive
         "pop_push",  # what is restored only to be saved again stays where it is
         "coalescing",  # copies share a register
-        "jump_threading",  # what jumps to a block that only jumps on goes there at once
+        "jump_threading",  # jumps lead past blocks that only jump on or return
         "tail_duplication",  # short tests stand where they are jumped to
         "costly_last",  # costly blocks have the highest numbers, so ``schedule="earliest"`` runs them last
         "visit_order",  # the blocks are asked whether they are chosen in the order of control flow

@@ -1,6 +1,6 @@
 """The No-U-Turn Sampler with multinomial sampling along the trajectory: the one of Stan.
 
-Betancourt 2017, "A conceptual introduction to Hamiltonian Monte Carlo", appendix A, in the recursion of Hoffman and
+Betancourt 2017, "A conceptual introduction to Hamiltonian Monte Carlo", appendix A, over the subtrees of Hoffman and
 Gelman 2014; with the checks across subtrees that Stan added in 2020 (stan-dev/stan pull request 2800).  One chain;
 autobatch runs it for many.
 """
