@@ -34,10 +34,10 @@ def threefry(*words: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     In a graph it is one operation, as its 140 take long to trace and longer to vectorize; outside NumPy computes them,
     as TensorFlow takes longer to start each.
     """
-    shape = functools.reduce(tf.broadcast_static_shape, (word.shape for word in words))
     if tf.executing_eagerly():
-        first, second = _rounds(np, *(np.atleast_1d(word.numpy()) for word in words))
-        return tf.constant(first.reshape(shape)), tf.constant(second.reshape(shape))
+        first, second = _in_numpy(*map(np.asarray, words))
+        return tf.constant(first), tf.constant(second)
+    shape = functools.reduce(tf.broadcast_static_shape, (word.shape for word in words))
     first, second = _threefry_function()(*words)
     first.set_shape(shape)
     second.set_shape(shape)
@@ -54,6 +54,12 @@ def _threefry_function() -> tf.types.experimental.ConcreteFunction:
 
 def autobatch_threefry(k0: tf.Tensor, k1: tf.Tensor, x0: tf.Tensor, x1: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     return _rounds(tf.bitwise, k0, k1, x0, x1)
+
+
+def _in_numpy(*words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    first, second = _rounds(np, *map(np.atleast_1d, words))  # scalars would warn of overflow
+    shape = np.broadcast_shapes(*(word.shape for word in words))
+    return first.reshape(shape), second.reshape(shape)
 
 
 def _rounds(bitwise: Any, k0: Any, k1: Any, x0: Any, x1: Any) -> tuple[Any, Any]:
@@ -74,14 +80,16 @@ def _rounds(bitwise: Any, k0: Any, k1: Any, x0: Any, x1: Any) -> tuple[Any, Any]
     return x0, x1
 
 
-def _words(key: tf.Tensor, shape: Shape) -> tuple[tf.Tensor, tf.Tensor]:
-    """Two independent uint32 words for each element of ``shape``."""
+def _words(key: tf.Tensor, shape: Shape) -> tuple[Any, Any]:
+    """Two independent uint32 words for each element of ``shape``: NumPy's outside of graphs."""
     sizes = [int(size) for size in shape]  # type: ignore[arg-type]
-    count = math.prod(sizes)
-    low = tf.constant(np.arange(count, dtype=np.uint64).astype(np.uint32).reshape(sizes))
-    high = tf.constant((np.arange(count, dtype=np.uint64) >> np.uint64(32)).astype(np.uint32).reshape(sizes))
-    k0, k1 = tf.unstack(_key(key))
-    return threefry(k0, k1, high, low)
+    count = np.arange(math.prod(sizes), dtype=np.uint64).reshape(sizes)
+    high, low = (count >> np.uint64(32)).astype(np.uint32), count.astype(np.uint32)
+    key = _key(key)
+    if tf.executing_eagerly():
+        return _in_numpy(*key.numpy(), high, low)  # type: ignore[attr-defined]
+    k0, k1 = tf.unstack(key)
+    return threefry(k0, k1, tf.constant(high), tf.constant(low))
 
 
 def _key(value: Any) -> tf.Tensor:

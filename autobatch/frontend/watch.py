@@ -12,6 +12,7 @@ import sys
 import types
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import gast
@@ -22,6 +23,8 @@ from autobatch.frontend.syntax import names
 
 _MISSING = object()
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
+_IMMUTABLE = (*_PLAIN, tuple, types.MethodType)
+_PARTED = (list, tuple, dict, np.ndarray, types.SimpleNamespace, types.MethodType, functools.partial)
 _LIBRARIES = {
     "tensorflow",
     "keras",
@@ -42,8 +45,15 @@ class Watched:
     parts: tuple[Any, ...]
 
     def is_unchanged(self) -> bool:
-        parts = _parts(self.namespace.get(self.name, _MISSING))
+        value = self.namespace.get(self.name, _MISSING)
+        if value is self.parts[0] and self.is_immutable:
+            return True
+        parts = _parts(value)
         return len(parts) == len(self.parts) and all(map(_same, self.parts, parts))
+
+    @cached_property
+    def is_immutable(self) -> bool:
+        return all(isinstance(part, _IMMUTABLE) or _is_opaque(part) for part in self.parts)
 
 
 def watch(sources: Iterable[Source]) -> tuple[Watched, ...]:
@@ -154,7 +164,20 @@ def _parts(value: Any) -> tuple[Any, ...]:
     return tuple(found)
 
 
+def _is_opaque(value: Any) -> bool:
+    """Whether it is compared by identity alone: what a library made, and modules, whose attributes are watched."""
+    if isinstance(value, types.FunctionType | type):
+        return _is_library(value)
+    if isinstance(value, _PARTED) or dataclasses.is_dataclass(value):
+        return False
+    if getattr(value, "__autobatch_static__", False):
+        return not hasattr(value, "fn")  # an autobatched function has its own watch
+    return isinstance(value, types.ModuleType) or _is_library(type(value))
+
+
 def _immediate_parts(value: Any) -> list[Any]:
+    if _is_opaque(value):
+        return []
     if isinstance(value, list | tuple):
         return list(value)
     if isinstance(value, dict):
@@ -163,21 +186,17 @@ def _immediate_parts(value: Any) -> list[Any]:
         return [value.tobytes()] if value.nbytes <= SMALL_ARRAY else []
     if isinstance(value, types.SimpleNamespace):
         return list(vars(value).values())
-    if isinstance(value, types.ModuleType):
-        return []  # only the attributes that are used
     if getattr(value, "__autobatch_static__", False):
-        return [value.fn] if hasattr(value, "fn") else []  # an autobatched function has its own watch
+        return [value.fn]
     if isinstance(value, types.MethodType):
         return [value.__func__, value.__self__]
     if isinstance(value, functools.partial):
         return [value.func, value.args, value.keywords]
     if isinstance(value, types.FunctionType):
-        return [] if _is_library(value) else [value.__defaults__, value.__kwdefaults__, *vars(value).values()]
+        return [value.__defaults__, value.__kwdefaults__, *vars(value).values()]
     if isinstance(value, type):
         bases = [base for base in value.__mro__[1:] if not _is_library(base)]
-        return [] if _is_library(value) else [*_data(vars(value)), *bases]
-    if _is_library(type(value)) and not dataclasses.is_dataclass(value):
-        return []
+        return [*_data(vars(value)), *bases]
     slots = [s for kind in type(value).__mro__ for s in _names(vars(kind).get("__slots__", ()))]
     return [type(value), *getattr(value, "__dict__", {}).values(), *(getattr(value, s, None) for s in slots)]
 

@@ -137,28 +137,24 @@ class _Chains:
         self.bar.set_description("warm-up" if tuning else "sampling")
         dtype = state.q.dtype
         averaging = averaging_from(tf.fill([len(self.keys)], tf.constant(log_step, dtype)))
-        scales = tf.tile(tf.constant(scale[np.newaxis], dtype), [len(self.keys), 1])
+        scales = tf.constant(np.tile(scale, (len(self.keys), 1)), dtype)
+
+        def advance(state: State, averaging: Averaging, now: int) -> tuple[State, Averaging, tf.Tensor, tf.Tensor]:
+            given = (scales, self.target, tuning, self.taken, now, self.keys)
+            state, averaging, positions, numbers = self.function(self.sampler, self.longest, state, averaging, *given)
+            self.taken += now
+            self.bar.update(now)
+            if not self.bar.disable:
+                self.bar.set_postfix_str(f"step size {float(np.exp(np.median(averaging.log_step))):.3g}")
+            return state, averaging, positions[:, :now], numbers[:, :now]
+
+        if length <= self.longest:
+            return advance(state, averaging, length)
         trace = _aligned((len(self.keys), length, len(scale)), dtype)
         statistics = _aligned((len(self.keys), length, len(STATISTICS)), dtype)
         for start in range(0, length, self.longest):
-            now = min(length - start, self.longest)
-            state, averaging, positions, numbers = self.function(
-                self.sampler,
-                self.longest,
-                state,
-                averaging,
-                scales,
-                self.target,
-                tuning,
-                self.taken,
-                now,
-                self.keys,
-            )
-            trace[:, start : start + now] = np.asarray(positions)[:, :now]
-            statistics[:, start : start + now] = np.asarray(numbers)[:, :now]
-            self.taken += now
-            self.bar.update(now)
-            self.bar.set_postfix_str(f"step size {float(np.exp(np.median(averaging.log_step))):.3g}")
+            piece = slice(start, min(start + self.longest, length))
+            state, averaging, trace[:, piece], statistics[:, piece] = advance(state, averaging, piece.stop - start)
         return state, averaging, _tensor(trace), _tensor(statistics)
 
 
