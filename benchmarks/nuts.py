@@ -19,7 +19,7 @@ from benchmarks.timing import in_turn
 LIMIT = "the gradient alone"
 PACKAGES = {"NumPyro": "numpyro", "BlackJAX": "blackjax", "Stan": "stan"}  # of the extra `benchmarks`
 WARM = 3  # calls of ours before the first that counts, in which the machine compiles smaller ones if it wants them
-TRANSITIONS = {"gaussian": 10, "logistic": 10, "logistic_unequal": 10, "funnel": 100}
+TRANSITIONS = {"gaussian": 50, "logistic": 10, "logistic_unequal": 10, "funnel": 100}
 IN_STEP = ("tfp.mcmc", "NumPyro", "BlackJAX")  # all chains wait for the longest trajectory
 
 

@@ -5,10 +5,11 @@ A system: (problem, chains, transitions) -> run; run() -> Run.  Steps have one f
 
 from __future__ import annotations
 
+import atexit
 import os
+import signal
 import time
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Any, NamedTuple
 
@@ -136,13 +137,24 @@ def stan(problem: Problem, chains: int, transitions: int) -> Callable[[], Run]:
     """One chain for each core, in float64 and without vectors, whatever ``chains``: how Stan is run."""
     del chains, transitions
     starts = problem.starts(os.cpu_count() or 1)
-    # A process of its own: pystan forks, which JAX's threads do not survive.
-    process = ProcessPoolExecutor(1, get_context("spawn"))
+    # A process of its own: pystan forks, which JAX's threads do not survive.  It never ends by itself: killed.
+    context = get_context("spawn")
+    here, there = context.Pipe()
+    process = context.Process(target=_serve_stan, args=(there,))
+    process.start()
+    atexit.register(os.killpg, process.pid, signal.SIGKILL)
 
     def run() -> Run:
-        return process.submit(_stan_draws, problem.stan, problem.data, starts, problem.step_size).result()
+        here.send((problem.stan, problem.data, starts, problem.step_size))
+        return here.recv()
 
     return run
+
+
+def _serve_stan(requests: Any) -> None:
+    os.setpgrp()  # pystan's own processes are killed with this one
+    while True:
+        requests.send(_stan_draws(*requests.recv()))
 
 
 def _stan_draws(code: str, data: dict[str, Any], starts: np.ndarray, step_size: float) -> Run:
