@@ -6,33 +6,22 @@ import copy
 import dataclasses
 import functools
 import inspect
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import tensorflow as tf
 
-from autobatch import arguments, context, dot, errors, ir
+from autobatch import arguments, context, dot, errors, ir, mapping, streams
 from autobatch.arguments import Arguments
 from autobatch.frontend.core import Callee
-from autobatch.frontend.lower import Frontend, lower, static_key
+from autobatch.frontend.lower import static_key
 from autobatch.frontend.source import check_function, signature
-from autobatch.frontend.watch import watch
-from autobatch.inference import TypedProgram, UnrollingNeeded, infer
-from autobatch.options import OPTIMIZATIONS, Axes, Backend, Options, as_names
-from autobatch.passes.block_order import costly_last
-from autobatch.passes.item_writes import write_in_place
-from autobatch.passes.jump_threading import thread_jumps
-from autobatch.passes.simplify import simplify
-from autobatch.passes.stack_lowering import lower_to_stack
-from autobatch.passes.storage import StoredProgram, allocate
-from autobatch.passes.tail_duplication import duplicate_tails
-from autobatch.passes.visit_order import in_visit_order
-from autobatch.passes.webs import split_webs
+from autobatch.options import Axes, Backend, Options, as_names
+from autobatch.program import Program
 from autobatch.runtime import unbatched
 from autobatch.runtime.counts import Counted
-from autobatch.runtime.local_static import LocalStatic
 from autobatch.runtime.program_counter import ProgramCounter
-from autobatch.types import Exact, coerce, describe
+from autobatch.types import Exact, describe
 
 Stage = Literal["source", "ir", "types", "stack", "stablehlo"]
 
@@ -119,7 +108,7 @@ class Autobatched:
         if unknown:
             raise ValueError(f"static_argnames names no parameter of {fn.__name__}: {', '.join(sorted(unknown))}")
         self._fn, self._options = fn, options
-        self._programs: dict[Any, _Program] = {}
+        self._programs: dict[Any, Program] = {}
         self._pythons: list[Callable] = []
         functools.update_wrapper(self, fn)
 
@@ -156,6 +145,37 @@ class Autobatched:
         receiver = tuple(signature(self._fn).parameters)[:1] if self._is_method else ()
         return (*receiver, *self._options.static_argnames)
 
+    def map(self, *args: Any, lanes: int = 1024, progress: bool = False, **kwargs: Any) -> Any:
+        """Calls the function for any number of members, with ``lanes`` of them at work at a time.
+
+        A lane whose member is done takes the next one while the machine runs, so no member waits for another that takes
+        long, and the machine's memory depends on ``lanes`` alone.
+
+            steps = collatz.map(tf.range(1, 1_000_001))
+            for result in f.map(dataset, lanes=256): ...
+
+        Args:
+          args, kwargs: as for a call; or, so that they need not fit into memory, members that come one by one: a
+            ``tf.data.Dataset``, a generator or another iterator in place of each argument with a batch axis.
+          lanes: how many members are at work at a time.
+          progress: whether to show a bar.
+
+        Returns: what a call returns; or, of members that come one by one, an iterator over what each returns, in their
+        order, as NumPy's arrays and numbers.  It takes members as it is used, up to some megabytes ahead.
+
+        Raises: what a call raises; the iterator when it is the failed member's turn.  SettingError inside a
+        ``tf.function``, for another backend than "program_counter", with ``max_steps``, or if a primitive has a
+        ``size``.
+        """
+        mapping.check(self._options, lanes)
+        if any(map(streams.is_stream, (*args, *kwargs.values()))):
+            calls = streams.Calls(args, kwargs)
+            return mapping.stream(calls, self._take_apart, self._program, self._options, lanes, progress)
+        taken = self._take_apart(args, kwargs)
+        if not taken.size:
+            return self(*args, **kwargs)
+        return mapping.batch(self._program(taken), taken, self._options, lanes, progress)
+
     def unbatched(self, *args: Any, **kwargs: Any) -> Any:
         """The function in plain Python, on one example (no batch axis)."""
         return unbatched.call(self._python, *self._receiver, *args, **kwargs)
@@ -185,6 +205,10 @@ class Autobatched:
         return f"<autobatched {self.__qualname__}>"
 
     @property
+    def _callee(self) -> Callee:
+        return Callee("autobatched", self._fn, self._static_names, self._receiver)
+
+    @property
     def _python(self) -> Callable:
         if not self._pythons:  # copies and bound methods share it
             self._pythons.append(unbatched.python_function(self._fn))
@@ -194,14 +218,14 @@ class Autobatched:
         args = (*self._receiver, *args)
         return arguments.take_apart(self._fn, self._static_names, self._options.in_axes, args, kwargs)
 
-    def _program(self, taken: Arguments) -> _Program:
+    def _program(self, taken: Arguments) -> Program:
         key = (
             tuple((name, static_key(value)) for name, value in taken.static.items()),
             tuple(Exact(type_) for type_ in taken.types),
         )
         program = self._programs.get(key)
         if program is None or not program.is_up_to_date():
-            program = self._programs[key] = _Program(self, taken)
+            program = self._programs[key] = Program(self._callee, callee_of, taken)
         return program
 
     def _loop(self, args: Sequence[Any], kwargs: dict[str, Any], taken: Arguments) -> Any:
@@ -259,113 +283,12 @@ def primitive(fn: Callable | None = None, *, batched: bool = True, size: int | N
     return functools.partial(BatchedPrimitive, size=size) if fn is None else BatchedPrimitive(fn, size)
 
 
-def _callee_of(value: Any) -> Callee | None:
+def callee_of(value: Any) -> Callee | None:
     if isinstance(value, Autobatched):
-        return Callee("autobatched", value._fn, value._static_names, value._receiver)
+        return value._callee
     if isinstance(value, BatchedPrimitive):
         return Callee("batched", value.fn, size=value.size)
     return None
-
-
-def _typed(callee: Callee, taken: Arguments) -> tuple[Frontend, TypedProgram]:
-    unrolled: dict[tuple, int] = {}
-    while True:
-        frontend = lower(callee, taken.static, _callee_of, unrolled)
-        functions = (simplify(split_webs(function)) for function in frontend.program.functions)
-        try:
-            return frontend, infer(ir.Program(tuple(functions)), taken.types, taken.shared_types)
-        except UnrollingNeeded as needed:
-            unrolled |= {frontend.place(loop): loop.count for loop in needed.loops}
-
-
-class _Program:
-    """One specialisation of an autobatched function: static values and argument types are fixed."""
-
-    def __init__(self, entry: Autobatched, taken: Arguments):
-        callee = _callee_of(entry)
-        assert callee is not None
-        self.frontend, typed = _typed(callee, taken)
-        self.typed = write_in_place(typed)
-        self.stacks: dict[frozenset[str], StoredProgram] = {}
-        self.executables: dict[tuple, ProgramCounter | LocalStatic] = {}
-        self.watch()
-
-    def watch(self) -> None:
-        self.watched = watch(core.source for core in self.frontend.cores.values())
-
-    def is_up_to_date(self) -> bool:
-        """Whether the globals, closures and objects that the program read are as they were."""
-        return all(watched.is_unchanged() for watched in self.watched)
-
-    def stack(self, optimizations: Collection[str] = OPTIMIZATIONS) -> StoredProgram:
-        """The program in the stack language, and where its variables live."""
-        key = frozenset(optimizations)
-        if key not in self.stacks:
-            lowered = lower_to_stack(self.typed, key)
-            lowered = duplicate_tails(lowered) if "tail_duplication" in key else lowered
-            stored = allocate(lowered, key)
-            stored = costly_last(thread_jumps(stored) if "jump_threading" in key else stored, key)
-            self.stacks[key] = in_visit_order(stored) if "visit_order" in key else stored
-        return self.stacks[key]
-
-    @property
-    def result_type(self) -> Any:
-        entry = self.typed.program.entry
-        return self.typed.types[entry.name, entry.outputs[0]]
-
-    def count(self, taken: Arguments, options: Options) -> list[Counted]:
-        """What each block does when these arguments run."""
-        if options.backend == "local_static":
-            counting = LocalStatic(self.typed, taken.size, options)
-        else:
-            counting = ProgramCounter(self.stack(options.optimizations), taken.size, options, counts=True)
-        return counting.count(self.arguments(taken), taken.shared)
-
-    def executable(self, size: int, options: Options) -> ProgramCounter | LocalStatic:
-        self._check_prints(options)
-        if (size, options) not in self.executables:
-            if options.backend == "local_static":
-                made = LocalStatic(self.typed, size, options)
-            else:
-                made = ProgramCounter(self.stack(options.optimizations), size, options)
-            self.executables[size, options] = made
-        return self.executables[size, options]
-
-    def _check_prints(self, options: Options) -> None:
-        prints = [check for check in self.typed.checks if check.error is None]
-        if prints and (options.backend == "program_counter" or options.jit_compile):
-            raise errors.UnsupportedSyntaxError(
-                "A compiled program cannot print.",
-                [(prints[0].location, "")],
-                'f.options(backend="local_static", jit_compile=False) prints for each member; f.unbatched for one.',
-            )
-
-    def arguments(self, taken: Arguments) -> list[list[tf.Tensor]]:
-        """The arguments' stored leaves, as the program's variables hold them."""
-        entry = self.typed.program.entry
-        return [
-            coerce(have, self.typed.types[entry.name, v], stored, taken.shared, taken.size)
-            for v, have, stored in zip(entry.inputs, taken.types, taken.stored, strict=True)
-        ]
-
-    def run(self, taken: Arguments, options: Options) -> Any:
-        try:
-            (stored,) = self.executable(taken.size, options)(self.arguments(taken), taken.shared)
-        except errors.MemberError as error:
-            if error.results is not None:
-                error.results = arguments.put_together(self.result_type, error.results[0], taken, saturate=True)
-            raise
-        except tf.errors.OpError as error:
-            text = error.message.splitlines()[0]
-            help = ""
-            if "fixed tensor list size" in error.message:
-                help = 'gradients through loops need jit_compile=False or backend="local_static".'
-            raise errors.ExecutionError(
-                f"TensorFlow failed while running `{self.typed.program.entry.name}`: {text}", help=help
-            ) from error
-        if not self.is_up_to_date():  # the user's own code changed something while it was traced
-            self.watch()
-        return arguments.put_together(self.result_type, stored, taken)
 
 
 class Lowered:
@@ -417,9 +340,12 @@ class Lowered:
         """
         return self._machine().to_hlo(self._program.arguments(self._taken), self._taken.shared)
 
-    def count(self) -> list[Counted]:
+    def count(self, lanes: int | None = None) -> list[Counted]:
         """Runs the batch, and says what each block has done; see ``ab.profile``."""
-        return self._program.count(self._taken, self._options)
+        if lanes is not None:
+            mapping.check(self._options, lanes)
+            lanes = min(lanes, self._taken.size)
+        return self._program.count(self._taken, self._options, lanes)
 
     def _machine(self) -> ProgramCounter:
         options = dataclasses.replace(self._options, backend="program_counter", jit_compile=True)

@@ -117,7 +117,7 @@ class ExecutionError(AutobatchError):
 
 
 class SettingError(AutobatchError, ValueError):
-    """A sampler was given a step size, a seed, or another setting that it cannot use."""
+    """A setting that cannot be used: a sampler's step size or seed, or what ``f.map`` is told."""
 
 
 class LogDensityError(AutobatchError, ValueError):

@@ -52,15 +52,16 @@ class Profile:
         )
 
 
-def profile(function: Autobatched, *args: Any, **kwargs: Any) -> Profile:
+def profile(function: Autobatched, *args: Any, lanes: int | None = None, **kwargs: Any) -> Profile:
     """Runs the batch, on the program-counter machine compiled anew with counters, and says what each block did.
 
     Args: as for calling ``function``, whose options hold too: the blocks of ``backend="local_static"`` are those of
-    ``as_text("ir")``, and of what they call nothing is counted as theirs.  Printing the result makes a table.
+    ``as_text("ir")``, and of what they call nothing is counted as theirs.  With ``lanes``, as for ``function.map``.
+    Printing the result makes a table.
 
     Raises: what calling the function raises.
     """
-    counted = function.lower(*args, **kwargs).count()
+    counted = function.lower(*args, **kwargs).count(lanes)
     return Profile(tuple(BlockProfile(c.name, _lines(c.block), *c.counts, cost=c.cost) for c in counted))
 
 

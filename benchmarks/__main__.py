@@ -1,7 +1,7 @@
 """python -m benchmarks [NAME]: prints tables, writes JSON to benchmarks/results/.
 
 NAME: fibonacci, dispatch, writes, overhead, traces; or, which run only by name, nuts, programs, ablation, account,
-compiling, memory, correctness, figures (the paper's experiments), report.
+compiling, refill, memory, correctness, figures (the paper's experiments), report.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from benchmarks import fibonacci as fibonacci_benchmark
 from benchmarks import nuts as nuts_benchmark
 from benchmarks import overhead as overhead_benchmark
 from benchmarks import programs as programs_benchmark
+from benchmarks import refill as refill_benchmark
 from benchmarks import traces as traces_benchmark
 from benchmarks import writes as writes_benchmark
 from benchmarks.nuts import installed
@@ -142,6 +143,15 @@ def compiling(rounds: int = 5) -> None:
     results = compiling_benchmark.run(rounds)
     show("1,000 members through many loops", results)
     save("compiling", results)
+
+
+@app.command()
+def refill(rounds: int = 5) -> None:
+    """Lanes that take the next member, against a lane for each."""
+    results = refill_benchmark.run(rounds)
+    for program, rows in results.items():
+        show(program, rows)
+    save("refill", results)
 
 
 @app.command()

@@ -9,21 +9,26 @@ from benchmarks.dispatch import nuts
 
 PROBLEM = "ill_conditioned"
 LOCAL = "local static: trajectories in step"
-SERIES = {  # (options, trajectories)
-    LOCAL: ({"backend": "local_static"}, 10),
-    "program counter, 10 trajectories": ({}, 10),
-    "program counter, 100 trajectories": ({}, 100),
-    "earliest block (the paper's), 10": ({"schedule": "earliest"}, 10),
-    "earliest block, 100": ({"schedule": "earliest"}, 100),
-    "most populated block, 100": ({"schedule": "most_populated"}, 100),
+WAITING = 8  # chains for each lane, where lanes are refilled
+SERIES = {  # (options, trajectories, chains for each lane)
+    LOCAL: ({"backend": "local_static"}, 10, 1),
+    "program counter, 10 trajectories": ({}, 10, 1),
+    "program counter, 100 trajectories": ({}, 100, 1),
+    "earliest block (the paper's), 10": ({"schedule": "earliest"}, 10, 1),
+    "earliest block, 100": ({"schedule": "earliest"}, 100, 1),
+    "most populated block, 100": ({"schedule": "most_populated"}, 100, 1),
+    f"lanes refilled, {WAITING} chains for each, 10": ({}, 10, WAITING),
 }
 
 
 def run(chains: list[int]) -> Iterator[tuple[str, int, dict[str, float]]]:
-    """Series, chains, and the share of active lanes in the block with the gradient; all chains in one machine."""
-    for series, (options, trajectories) in SERIES.items():
+    """Series, chains, and the share of active lanes in the block with the gradient; all lanes in one machine.
+
+    Where lanes are refilled, the number is that of the lanes.
+    """
+    for series, (options, trajectories, each) in SERIES.items():
         for count in chains:
-            function, args = nuts(count, trajectories, PROBLEM)
+            function, args = nuts(each * count, trajectories, PROBLEM)
             chosen = function.options(shards=1, compact="never", **options)
-            block = ab.profile(chosen, *args).costliest
+            block = ab.profile(chosen, *args, lanes=count if each > 1 else None).costliest
             yield series, count, {"utilization": block.utilization, "gradients": block.active, "runs": block.runs}

@@ -150,6 +150,20 @@ def choices_table() -> str:
     return "\n".join(lines)
 
 
+def refill_table() -> str:
+    """Rows are ways to run all members; columns programs."""
+    programs = load("refill")["results"]
+    lines = ["| | " + " | ".join(programs) + " |", "|" + " --- |" * (len(programs) + 1)]
+    for way in next(iter(programs.values())):
+        cells = []
+        for rows in programs.values():
+            row = rows[way]
+            used = f", {row['utilization']:.0%}, {row['state_bytes'] / 2**20:.3g} MiB" if "utilization" in row else ""
+            cells.append(f"{_short(1e3 * row['median'])} ms{used}")
+        lines.append(f"| {way} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
 def times_table(name: str) -> str:
     """Rows are systems; columns their first call, the median of the others, and gradients a second if there are any."""
     rows = load(name)["results"]
@@ -196,6 +210,7 @@ def write_tables() -> None:
         "throughput": throughput_table,
         "utilization": utilization_table,
         "choices": choices_table,
+        "refill": refill_table,
     }
 
     def table(found: re.Match[str]) -> str:

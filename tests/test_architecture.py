@@ -13,6 +13,8 @@ LAYERS = [
     ["mcmc"],
     ["profiling"],
     ["api"],
+    ["mapping"],
+    ["program"],
     ["runtime"],
     [
         "passes.block_order",
@@ -31,7 +33,7 @@ LAYERS = [
     ["indexing"],
     ["values", "structs"],
     ["explain"],
-    ["ir", "random", "context", "options"],
+    ["ir", "random", "context", "options", "streams"],
     ["errors"],
 ]
 

@@ -16,17 +16,14 @@ from autobatch.runtime.xla import MOST_IN_ONE, not_in_one
 Step = Callable[[tf.Tensor, State], tuple[tf.Tensor, State]]  # (chosen block, state) -> what comes then
 
 
-REPEATS = 16  # runs of a loop's block before the next look can come
-
-
 def guarded(
-    machine: Machine, run_block: RunBlock, choose: Choice, shared: Sequence[tf.Tensor], looked_at: bool = False
+    machine: Machine, run_block: RunBlock, choose: Choice, shared: Sequence[tf.Tensor], most: int | None = None
 ) -> Step:
     """Each block in a ``tf.while_loop`` that runs while its block is the chosen one, all of them in a chain.
 
     XLA updates what a While carries in place, and each guard carries only what its block changes.  (Through a
-    Conditional it copies the whole state.)  A block that is chosen again at once stays in its guard, but not for
-    ever if the machine is looked at.
+    Conditional it copies the whole state.)  A block that is chosen again at once stays in its guard, for at ``most``
+    so many runs if the machine is looked at.
     """
     changes = [machine.changes(i) for i in range(machine.halt)]
 
@@ -40,9 +37,9 @@ def guarded(
             return tf.equal(chosen, i) & machine.may_go_on(changed)
 
         changed = {key: state[key] for key in changes[i]}
-        if looked_at and i in ir.successors(machine.program.blocks[i].terminator):
+        if most is not None and i in ir.successors(machine.program.blocks[i].terminator):
             _, chosen, changed = tf.while_loop(
-                lambda runs, *now: (runs < REPEATS) & is_chosen(*now),
+                lambda runs, *now: (runs < most) & is_chosen(*now),
                 lambda runs, *now: (runs + 1, *run(*now)),
                 (0, chosen, changed),
                 parallel_iterations=1,
@@ -60,10 +57,10 @@ def guarded(
 
 
 def switch_case(
-    machine: Machine, run_block: RunBlock, choose: Choice, shared: Sequence[tf.Tensor], looked_at: bool = False
+    machine: Machine, run_block: RunBlock, choose: Choice, shared: Sequence[tf.Tensor], most: int | None = None
 ) -> Step:
     """The paper's figure 5: ``tf.switch_case`` over all blocks."""
-    del looked_at
+    del most
 
     def step(chosen: tf.Tensor, state: State) -> tuple[tf.Tensor, State]:
         branches = [lambda i=i: state | run_block(i, state, shared) for i in range(machine.halt)]
@@ -74,10 +71,10 @@ def switch_case(
 
 
 def sweep(
-    machine: Machine, run_block: RunBlock, choose: Choice, shared: Sequence[tf.Tensor], looked_at: bool = False
+    machine: Machine, run_block: RunBlock, choose: Choice, shared: Sequence[tf.Tensor], most: int | None = None
 ) -> Step:
     """Each block once, if a lane waits there; nothing is chosen, and ``choose`` only tells when all lanes are done."""
-    del looked_at
+    del most
 
     def guard(i: int, state: State) -> State:
         def run(_: tf.Tensor, changed: State) -> tuple[tf.Tensor, State]:
@@ -112,6 +109,7 @@ def until_done(machine: Machine, step: Step, choose: Choice, state: State) -> St
 
 
 LOOK = 4  # passes between two looks at how many lanes are not done
+REPEATS = 16  # runs of a loop's block, in each of them
 
 
 class Limit(NamedTuple):

@@ -18,8 +18,8 @@ import tensorflow as tf
 
 from autobatch.options import Options
 from autobatch.runtime import partial
-from autobatch.runtime.dispatch import STRATEGIES, Limit, Looks, until_done, until_few
-from autobatch.runtime.machine import Machine, State
+from autobatch.runtime.dispatch import REPEATS, STRATEGIES, Limit, Looks, until_done, until_few
+from autobatch.runtime.machine import Machine, State, deeper
 from autobatch.runtime.schedule import SCHEDULES
 from autobatch.runtime.vectorize import Stored
 from autobatch.runtime.xla import as_traced, fitted, whole_loops
@@ -44,10 +44,10 @@ class Stop(NamedTuple):
     looks: Looks  # at the part that took longest
 
 
-def outcome_of(machine: Machine, state: State, shared: Sequence[tf.Tensor]) -> Outcome:
+def outcome_of(machine: Machine, state: State, shared: Sequence[tf.Tensor], done: tf.Tensor | None = None) -> Outcome:
     fault = state.get("fault", tf.zeros([machine.size], tf.int32))
     pc = tf.where(tf.equal(state["pc"], machine.halt), machine.stopped, state["pc"])
-    return Outcome(machine.results(state, shared), fault, machine.notes(state), pc)
+    return Outcome(machine.results(state, shared, done), fault, machine.notes(state), pc)
 
 
 def in_one_go(machine: Machine, options: Options) -> Callable[[list[Stored], list[tf.Tensor]], Outcome]:
@@ -129,7 +129,9 @@ class Engine:
         run_block = partial.STRATEGIES[options.partial](machine)
 
         def advance(state: State, shared: list[tf.Tensor], limit: Limit) -> tuple[State, Looks]:
-            step = STRATEGIES[options.dispatch](machine, run_block, choose, shared, self.stops_early)
+            step = STRATEGIES[options.dispatch](
+                machine, run_block, choose, shared, REPEATS if self.stops_early else None
+            )
             if not self.stops_early:
                 return until_done(machine, step, choose, state), Looks(tf.constant(0), tf.constant(0))
             return until_few(machine, step, choose, state, limit)
@@ -159,9 +161,7 @@ def _moved(states: Sequence[State], slots: tf.Tensor, count: tf.Tensor, source: 
             leaf = tf.add_n([state[key] for state in states])
         else:
             leaf = tf.gather(tf.concat([state[key] for state in states], axis), slots, axis=axis)
-            if axis and more:
-                leaf = tf.pad(leaf[:-1], [[0, more + 1]] + [[0, 0]] * (leaf.shape.rank - 1))
-        whole[key] = leaf
+        whole[key] = deeper(key, leaf, more)
     pc = tf.where(whole["pc"] > stopped, whole["pc"] - stopped - 1, whole["pc"])  # who was stalled tries again
     whole["pc"] = tf.where(tf.range(target.parts * size) < count, pc, stopped)
     starts = [part * size for part in range(target.parts)]

@@ -18,6 +18,7 @@ def raise_for_faults(
     notes: Sequence[Stored],
     shared: Sequence[tf.Tensor],
     results: list[Stored],
+    start: int = 0,
 ) -> None:
     """Raises MemberError if a member failed a check.
 
@@ -27,22 +28,23 @@ def raise_for_faults(
       notes: what each check shows of the members that failed it.
       shared: the shared arguments' leaves.
       results: what the others return, to go with the error.
+      start: the number of the first of these members.
     """
-    failed = tuple(codes.nonzero()[0].tolist())
+    failed = codes.nonzero()[0].tolist()
     if failed:
         k = int(codes[failed[0]]) - 1
-        first, same = checks[k], tuple(m for m in failed if codes[m] == k + 1)
+        first, same = checks[k], [m for m in failed if codes[m] == k + 1]
         said = {m: first.said([leaf[m] for leaf in notes[k]], shared) for m in same[:SHOWN]}
         if len(set(said.values())) == 1:
             text = f": {said[same[0]]}" if said[same[0]] else "."
         else:
-            text = ":" + "".join(f"\n  member {m}: {words}" for m, words in said.items())
+            text = ":" + "".join(f"\n  member {start + m}: {words}" for m, words in said.items())
         assert first.error is not None
         error = first.error(
-            f"In {_members(same)}, {first.failure}{text}",
+            f"In {_members([start + m for m in same])}, {first.failure}{text}",
             [(first.location, "")],
             "test for it with `if` first: a member runs only what it reaches.",
-            failed,
+            tuple(start + m for m in failed),
         )
         error.results = results
         raise error
@@ -51,9 +53,14 @@ def raise_for_faults(
 SHOWN = 3  # members of whom a message shows the values
 
 
-def overflow(members: np.ndarray, limit: str, help: str, calls: Sequence[ir.Location]) -> errors.StackOverflowError:
-    """The error for members (a mask) whose calls nest deeper than a limit; ``calls`` are the places that call."""
-    chosen = tuple(members.nonzero()[0].tolist())
+def overflow(
+    members: np.ndarray, limit: str, help: str, calls: Sequence[ir.Location], start: int = 0
+) -> errors.StackOverflowError:
+    """The error for members (a mask, from ``start`` on) whose calls nest deeper than a limit.
+
+    calls: the places that call.
+    """
+    chosen = tuple((start + members.nonzero()[0]).tolist())
     places = [(location, "") for location in dict.fromkeys(calls)][:3]
     return errors.StackOverflowError(
         f"{_members(chosen)} nested calls deeper than {limit}.".capitalize(), places, help, chosen

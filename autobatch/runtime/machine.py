@@ -121,7 +121,15 @@ class Machine:
         by_item = {self.stored.registers.get((op.outputs[0], 0)) for op in ops if op.function.kind == "write"}
         registers = [leaf for leaf in self.registers if leaf not in by_item]
         stacks = [leaf for leaf in self.stored.stacked for _ in range(self.depth + 1)]
-        types = (leaf_type(leaf, self.typed.types) for leaf in registers + stacks)
+        return self._bytes(registers + stacks)
+
+    @property
+    def member_bytes(self) -> int:
+        """What a member is given and what it returns."""
+        return self._bytes([leaf for v in (*self.program.inputs, *self.program.outputs) for leaf in self._leaves(v)])
+
+    def _bytes(self, leaves: Iterable[Leaf]) -> int:
+        types = (leaf_type(leaf, self.typed.types) for leaf in leaves)
         return sum(math.prod(type_.shape) * type_.dtype.size for type_ in types)
 
     def initial(self, arguments: Sequence[Stored], members: int | None = None) -> State:
@@ -149,21 +157,50 @@ class Machine:
         for k, check in enumerate(self.typed.checks):
             for j, leaf in enumerate(dynamic(check.values.type)):
                 state[_note(k, j)] = tf.zeros([z, *leaf.shape], leaf.dtype)
+        return state | self._registers_of(arguments)
+
+    def empty(self) -> State:
+        """The state of a machine without members."""
+        return self.initial(self.no_arguments(self.size), members=0)
+
+    def no_arguments(self, members: int) -> list[Stored]:
+        """Zeros in place of what members are given."""
+        return [[self._zeros(leaf, members) for leaf in self._leaves(v)] for v in self.program.inputs]
+
+    @cached_property
+    def entered(self) -> frozenset[str]:
+        """The parts of the state that change where a lane begins with new arguments."""
+        inputs = {leaf for v in self.program.inputs for leaf in self._leaves(v)} & self.stored.blocks[0].reads
+        zeroed = {"pc": True, "depth": self.has_calls, "fault": bool(self.typed.checks)}
+        return frozenset({*map(self._register, inputs), *(key for key, has in zeroed.items() if has)})
+
+    def begun(self, state: State, beginning: tf.Tensor, arguments: Sequence[Stored]) -> State:
+        """What has ``entered`` where lanes (a mask) begin with new arguments."""
+        inputs = self._registers_of(arguments)
+        new = {key: _masked(beginning, leaf, state[key]) for key, leaf in inputs.items()}
+        return new | {key: tf.where(beginning, 0, state[key]) for key in self.entered - inputs.keys()}
+
+    def _registers_of(self, arguments: Sequence[Stored]) -> State:
+        """The registers with the inputs; those that the first block does not read have none."""
+        entered: State = {}
         for v, leaves in zip(self.program.inputs, arguments, strict=True):
-            read = [(v, k) in self.stored.blocks[0].reads for k in range(len(leaves))]
-            state |= {self._register((v, k)): leaf for k, leaf in enumerate(leaves) if read[k]}
-        return state
+            enters = [(v, k) in self.stored.blocks[0].reads for k in range(len(leaves))]
+            entered |= {self._register((v, k)): leaf for k, leaf in enumerate(leaves) if enters[k]}
+        return entered
 
     def _register(self, leaf: Leaf) -> str:
         v, k = self.stored.registers[leaf]
         return f"register {v} {k}"
 
-    def _zeros(self, leaf: Leaf) -> tf.Tensor:
+    def _zeros(self, leaf: Leaf, members: int | None = None) -> tf.Tensor:
         type_ = leaf_type(leaf, self.typed.types)
-        return tf.zeros([self.size, *type_.shape], type_.dtype)
+        return tf.zeros([self.size if members is None else members, *type_.shape], type_.dtype)
 
-    def results(self, state: State, shared: Sequence[tf.Tensor]) -> list[Stored]:
-        """The stored leaves of each output."""
+    def results(self, state: State, shared: Sequence[tf.Tensor], done: tf.Tensor | None = None) -> list[Stored]:
+        """The stored leaves of each output; ``done``: of which lanes [Z], if not all are, and the loop goes on.
+
+        What the epilogue computes depends on it then, and so is not moved out of a guard (see ``_inputs``).
+        """
         types = self.typed.types
         if not self.has_epilogue:
             outputs = self.program.outputs
@@ -171,6 +208,8 @@ class Machine:
             return [env.get(v, []) for v in outputs]
         block, storage = self.program.blocks[-1], self.stored.blocks[-1]
         env = self._tops(storage.reads, state)
+        if done is not None:
+            env = {v: [_masked(done, leaf, tf.zeros([], leaf.dtype)) for leaf in leaves] for v, leaves in env.items()}
         for region, live in zip(regions.regions(block.ops), storage.after, strict=True):
             assert isinstance(region, regions.Region)
             wanted = _variables(live, region.assigned)
@@ -389,6 +428,13 @@ class Machine:
         caller = tf.maximum(depth - 1, 0)
         target = tf.where(depth > 0, self._restored(state["pc stack"], caller), self.halt)
         return {"pc": tf.where(active, target, pc), "depth": tf.where(active, caller, depth)}
+
+
+def deeper(key: str, leaf: tf.Tensor, by: int) -> tf.Tensor:
+    """A part of the state of a machine whose stacks have ``by`` frames more."""
+    if not by or Machine.axis(key) != 1:
+        return leaf
+    return tf.pad(leaf[:-1], [[0, by + 1]] + [[0, 0]] * (leaf.shape.rank - 1))
 
 
 def _variables(live: Collection[Leaf], variables: Iterable[str]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +17,8 @@ from autobatch.runtime.compaction import Account
 from autobatch.runtime.counts import Counted
 from autobatch.runtime.engine import Outcome, in_one_go
 from autobatch.runtime.machine import Machine
+from autobatch.runtime.members import OVERFLOWED, Finished, Members, Source
+from autobatch.runtime.refill import Refilled
 from autobatch.runtime.shards import good_number
 from autobatch.runtime.vectorize import Stored
 from autobatch.runtime.xla import DEFAULT, fitted, whole_loops
@@ -35,6 +37,7 @@ class ProgramCounter:
         self.limit = DEEPEST if options.max_depth is None else options.max_depth
         self.depth = min(FIRST_DEPTH, self.limit) if self.has_calls else 0
         self.accounts: dict[tuple[int, int], Account] = {}
+        self.refilled: dict[int, Refilled] = {}  # by depth
 
     def machine(self, depth: int, size: int) -> Machine:
         safe, max_steps = not self.options.jit_compile, self.options.max_steps
@@ -106,13 +109,48 @@ class ProgramCounter:
             whole = _updated(whole, members, stop.outcome)
         return whole, account.engine.machine.counted(stop.states) if self.counts else []
 
+    def count_members(self, source: Source, shared: Sequence[tf.Tensor]) -> list[Counted]:
+        """As ``count``, with ``size`` lanes for all members."""
+        members = self.members(source, shared)
+        for finished in members:
+            self.raise_for(finished, shared)
+        return self.machine(0, self.size).counted(members.states)
+
+    def members(
+        self, source: Source, shared: Sequence[tf.Tensor], notice: Callable[[int], object] = lambda done: None
+    ) -> Members:
+        """Any number of members, at work on ``size`` lanes."""
+        parts = self.shards(self.depth, self.size)
+
+        def machine(depth: int) -> Refilled:
+            if depth not in self.refilled:
+                self.refilled[depth] = Refilled(self.machine(depth, -(-self.size // parts)), self.options)
+            self.depth = max(depth, self.depth)
+            return self.refilled[depth]
+
+        return Members(machine, self.depth, self.limit, parts, source, shared, notice)
+
+    def raise_for(self, finished: Finished, shared: Sequence[tf.Tensor]) -> None:
+        """Raises what calling the program would for these members."""
+        error, overflowed = None, finished.code == OVERFLOWED
+        if overflowed.any():
+            error = self._overflow(overflowed, finished.first)
+            error.results = finished.results  # type: ignore[assignment]
+            raise error
+        notes, results = finished.notes, finished.results
+        failures.raise_for_faults(finished.code, self.typed.checks, notes, shared, results, finished.first)
+
+    def _overflow(self, members: np.ndarray, start: int = 0) -> errors.StackOverflowError:
+        blocks = self.typed.program.blocks
+        calls = [b.terminator.location for b in blocks if isinstance(b.terminator, ir.PushJump)]
+        help = "raise max_depth, or see whether the recursion ends."
+        return failures.overflow(members, f"max_depth={self.limit}", help, calls, start)
+
     def _raise_for(self, outcome: Outcome, shared: Sequence[tf.Tensor]) -> None:
         pc, blocks = outcome.pc.numpy(), self.typed.program.blocks
         error = None
         if (pc > self.stopped).any():
-            calls = [b.terminator.location for b in blocks if isinstance(b.terminator, ir.PushJump)]
-            help = "raise max_depth, or see whether the recursion ends."
-            error = failures.overflow(pc > self.stopped, f"max_depth={self.limit}", help, calls)
+            error = self._overflow(pc > self.stopped)
         elif self.typed.checks:
             failures.raise_for_faults(outcome.fault.numpy(), self.typed.checks, outcome.notes, shared, outcome.results)
         if error is None and (pc < self.stopped).any():

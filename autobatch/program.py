@@ -1,0 +1,143 @@
+"""From a function and the types of its arguments to what runs: all stages, each done once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+import tensorflow as tf
+
+from autobatch import arguments, errors, ir
+from autobatch.arguments import Arguments
+from autobatch.frontend.core import Callee
+from autobatch.frontend.lower import Frontend, lower
+from autobatch.frontend.watch import watch
+from autobatch.inference import TypedProgram, UnrollingNeeded, infer
+from autobatch.options import OPTIMIZATIONS, Options
+from autobatch.passes.block_order import costly_last
+from autobatch.passes.item_writes import write_in_place
+from autobatch.passes.jump_threading import thread_jumps
+from autobatch.passes.simplify import simplify
+from autobatch.passes.stack_lowering import lower_to_stack
+from autobatch.passes.storage import StoredProgram, allocate
+from autobatch.passes.tail_duplication import duplicate_tails
+from autobatch.passes.visit_order import in_visit_order
+from autobatch.passes.webs import split_webs
+from autobatch.runtime.counts import Counted
+from autobatch.runtime.local_static import LocalStatic
+from autobatch.runtime.members import Batch
+from autobatch.runtime.program_counter import ProgramCounter
+from autobatch.runtime.vectorize import Stored
+from autobatch.types import coerce
+
+
+def _typed(
+    callee: Callee, callee_of: Callable[[Any], Callee | None], taken: Arguments
+) -> tuple[Frontend, TypedProgram]:
+    unrolled: dict[tuple, int] = {}
+    while True:
+        frontend = lower(callee, taken.static, callee_of, unrolled)
+        functions = (simplify(split_webs(function)) for function in frontend.program.functions)
+        try:
+            return frontend, infer(ir.Program(tuple(functions)), taken.types, taken.shared_types)
+        except UnrollingNeeded as needed:
+            unrolled |= {frontend.place(loop): loop.count for loop in needed.loops}
+
+
+class Program:
+    """One specialisation of an autobatched function: static values and argument types are fixed.
+
+    callee_of: how the frontend knows what it is that a program calls.
+    """
+
+    def __init__(self, callee: Callee, callee_of: Callable[[Any], Callee | None], taken: Arguments):
+        self.frontend, typed = _typed(callee, callee_of, taken)
+        self.typed = write_in_place(typed)
+        self.stacks: dict[frozenset[str], StoredProgram] = {}
+        self.executables: dict[tuple, ProgramCounter | LocalStatic] = {}
+        self.watch()
+
+    def watch(self) -> None:
+        self.watched = watch(core.source for core in self.frontend.cores.values())
+
+    def is_up_to_date(self) -> bool:
+        """Whether the globals, closures and objects that the program read are as they were."""
+        return all(watched.is_unchanged() for watched in self.watched)
+
+    def stack(self, optimizations: Collection[str] = OPTIMIZATIONS) -> StoredProgram:
+        """The program in the stack language, and where its variables live."""
+        key = frozenset(optimizations)
+        if key not in self.stacks:
+            lowered = lower_to_stack(self.typed, key)
+            lowered = duplicate_tails(lowered) if "tail_duplication" in key else lowered
+            stored = allocate(lowered, key)
+            stored = costly_last(thread_jumps(stored) if "jump_threading" in key else stored, key)
+            self.stacks[key] = in_visit_order(stored) if "visit_order" in key else stored
+        return self.stacks[key]
+
+    @property
+    def result_type(self) -> Any:
+        entry = self.typed.program.entry
+        return self.typed.types[entry.name, entry.outputs[0]]
+
+    def count(self, taken: Arguments, options: Options, lanes: int | None) -> list[Counted]:
+        """What each block does when these arguments run, all at a time or by so many ``lanes``."""
+        if options.backend == "local_static":
+            counting = LocalStatic(self.typed, taken.size, options)
+            return counting.count(self.arguments(taken), taken.shared)
+        counting = ProgramCounter(self.stack(options.optimizations), lanes or taken.size, options, counts=True)
+        if lanes is None:
+            return counting.count(self.arguments(taken), taken.shared)
+        return counting.count_members(Batch(self.arguments(taken), taken.size), taken.shared)
+
+    def executable(self, size: int, options: Options) -> ProgramCounter | LocalStatic:
+        self._check_prints(options)
+        if (size, options) not in self.executables:
+            if options.backend == "local_static":
+                made = LocalStatic(self.typed, size, options)
+            else:
+                made = ProgramCounter(self.stack(options.optimizations), size, options)
+            self.executables[size, options] = made
+        return self.executables[size, options]
+
+    def _check_prints(self, options: Options) -> None:
+        prints = [check for check in self.typed.checks if check.error is None]
+        if prints and (options.backend == "program_counter" or options.jit_compile):
+            raise errors.UnsupportedSyntaxError(
+                "A compiled program cannot print.",
+                [(prints[0].location, "")],
+                'f.options(backend="local_static", jit_compile=False) prints for each member; f.unbatched for one.',
+            )
+
+    def arguments(self, taken: Arguments) -> list[list[tf.Tensor]]:
+        """The arguments' stored leaves, as the program's variables hold them."""
+        entry = self.typed.program.entry
+        return [
+            coerce(have, self.typed.types[entry.name, v], stored, taken.shared, taken.size)
+            for v, have, stored in zip(entry.inputs, taken.types, taken.stored, strict=True)
+        ]
+
+    def run(self, taken: Arguments, options: Options) -> Any:
+        """What a call returns."""
+        execute = self.executable(taken.size, options)
+        return self.put_together(taken, lambda: execute(self.arguments(taken), taken.shared))
+
+    def put_together(self, taken: Arguments, execute: Callable[[], list[Stored]]) -> Any:
+        """What a call for these arguments returns, from what the machine does; and its errors as the user's."""
+        try:
+            (stored,) = execute()
+        except errors.MemberError as error:
+            if error.results is not None:
+                error.results = arguments.put_together(self.result_type, error.results[0], taken, saturate=True)
+            raise
+        except tf.errors.OpError as error:
+            text = error.message.splitlines()[0]
+            help = ""
+            if "fixed tensor list size" in error.message:
+                help = 'gradients through loops need jit_compile=False or backend="local_static".'
+            raise errors.ExecutionError(
+                f"TensorFlow failed while running `{self.typed.program.entry.name}`: {text}", help=help
+            ) from error
+        if not self.is_up_to_date():  # the user's own code changed something while it was traced
+            self.watch()
+        return arguments.put_together(self.result_type, stored, taken)

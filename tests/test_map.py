@@ -1,0 +1,250 @@
+"""Any number of members over a few lanes: the same answers, in order, and nothing lost."""
+
+import itertools
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from hypothesis import given, settings
+
+import autobatch as ab
+from autobatch.runtime import members
+from tests.backends import assert_same
+from tests.fuzz import arguments, load
+from tests.generator import programs
+from tests.programs import PROGRAMS
+from tests.test_random_programs import fixed
+
+
+@ab.autobatch
+def collatz(n):
+    steps = 0
+    while n != 1:
+        n = n // 2 if n % 2 == 0 else 3 * n + 1
+        steps += 1
+    return steps
+
+
+@ab.autobatch
+def sum_to(n):
+    assert n < 900, f"{n} is too far"
+    return 0 if n == 0 else n + sum_to(n - 1)
+
+
+@pytest.fixture
+def small_pools(monkeypatch):
+    """Pools of a few members, and results that may wait for few others."""
+    monkeypatch.setattr(members, "LARGEST", 1)
+    monkeypatch.setattr(members, "WAITING", 1)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs(name):
+    function, args = PROGRAMS[name]
+    assert_same(function.map(*args, lanes=2), function.options(backend="unbatched")(*args))
+
+
+@settings(fixed, max_examples=10)
+@given(text=programs(), values=arguments)
+def test_random_programs(text, values):
+    f = load(text)
+    assert_same(f.options(jit_compile=False).map(*values, lanes=2), f.options(backend="unbatched")(*values))
+
+
+@pytest.mark.parametrize(("lanes", "shards"), [(1, 1), (7, 1), (64, 2), (300, 3), (5000, 1)])
+def test_a_batch_in_order(lanes, shards, small_pools):
+    n = np.arange(1, 3001)
+    np.testing.assert_array_equal(collatz.options(shards=shards).map(n, lanes=lanes), collatz(n))
+
+
+def test_an_empty_batch():
+    assert_same(collatz.map(tf.zeros([0], tf.int32)), collatz(tf.zeros([0], tf.int32)))
+
+
+def test_the_lanes_are_kept_busy():
+    n = np.arange(1, 4001)
+    plain, refilled = ab.profile(collatz, n).costliest, ab.profile(collatz, n, lanes=64).costliest
+    assert refilled.active == plain.active
+    assert plain.utilization < 0.5 and refilled.utilization > 0.9
+
+
+def test_random_numbers_do_not_depend_on_the_lanes():
+    @ab.autobatch
+    def walk(key):
+        x, steps = 0.0, 0
+        while abs(x) < 2.0:
+            x = x + ab.random.normal(ab.random.fold_in(key, steps))
+            steps += 1
+        return x, steps
+
+    keys = ab.random.split(ab.random.key(0), 100)
+    for got, expected in zip(walk.map(keys, lanes=8), walk(keys), strict=True):
+        np.testing.assert_array_equal(got, expected)
+
+
+# Members that come one by one
+
+
+def test_a_generator(small_pools):
+    found = list(collatz.options(shards=2).map((n for n in range(1, 2001)), lanes=32))
+    assert found == collatz(tf.range(1, 2001)).numpy().tolist()
+
+
+def test_a_generator_without_end(small_pools):
+    taken = []
+    stream = collatz.map((taken.append(n) or n for n in itertools.count(1)), lanes=8)
+    assert list(itertools.islice(stream, 100)) == collatz(tf.range(1, 101)).numpy().tolist()
+    stream.close()
+    assert len(taken) < 400
+
+
+def test_a_dataset_of_nests():
+    @ab.autobatch(in_axes=(0, None))
+    def scaled(point, by):
+        x, name = point["x"], point["n"]
+        while tf.reduce_sum(x) < by:
+            x = 2.0 * x
+        return {"x": x, "n": name}
+
+    x = np.random.default_rng(0).uniform(0.1, 1.0, [50, 3]).astype(np.float32)
+    data = tf.data.Dataset.from_tensor_slices({"x": x, "n": np.arange(50)})
+    found = list(scaled.map(data, 5.0, lanes=8))
+    expected = scaled({"x": x, "n": np.arange(50)}, 5.0)
+    assert [one["n"] for one in found] == list(range(50))
+    np.testing.assert_array_equal(np.stack([one["x"] for one in found]), expected["x"])
+
+
+def test_several_streams():
+    @ab.autobatch
+    def power(x, n):
+        result = 1.0
+        for _ in range(n):
+            result = result * x
+        return result
+
+    assert list(power.map(iter([2.0, 3.0, 0.5]), n=iter([3, 2, 1]))) == [8.0, 9.0, 0.5]
+
+
+def test_no_members():
+    assert list(collatz.map(iter(()))) == []
+
+
+def test_one_that_takes_long_holds_nobody_up_for_ever(small_pools):
+    """The others' results wait for its turn, and the members behind them for room."""
+
+    @ab.autobatch
+    def count_to(n):
+        k = 0
+        while k < n:
+            k += 1
+        return k
+
+    n = [300_000, *range(500)]
+    assert list(count_to.options(shards=2).map(iter(n), lanes=4)) == n
+
+
+# What goes wrong
+
+
+def test_deeper_stacks(small_pools):
+    n = np.array([3, 120, 7, 40, 0, 300, 5, 1, 2, 60, 2, 4] * 4, np.int32)
+    for shards in (1, 2):
+        np.testing.assert_array_equal(sum_to.options(shards=shards).map(n, lanes=6), n * (n + 1) // 2)
+
+
+def test_stacks_that_may_not_be_deeper(small_pools):
+    n = np.array([3, 120, 7, 40, 0, 300, 5], np.int32)
+    with pytest.raises(ab.errors.StackOverflowError, match=r"2 members \(1, 5\).*max_depth=50") as raised:
+        sum_to.options(max_depth=50).map(n, lanes=2)
+    assert raised.value.members == (1, 5)
+    assert raised.value.results.numpy()[[0, 2, 3, 4, 6]].tolist() == [6, 28, 820, 0, 15]
+    assert sum_to.map(n, lanes=2).numpy().tolist() == (n * (n + 1) // 2).tolist()
+
+
+def test_a_member_that_fails():
+    n = np.array([3, 1000, 7, 2000, 5], np.int32)
+    with pytest.raises(ab.errors.MemberAssertionError, match="1000 is too far") as raised:
+        sum_to.map(n, lanes=2)
+    assert raised.value.members == (1, 3)
+    assert raised.value.results.numpy()[[0, 2, 4]].tolist() == [6, 28, 15]
+
+
+def test_a_member_of_a_stream_that_fails():
+    stream = sum_to.map(iter([3, 7, 1000, 5, 2000]), lanes=2)
+    assert [next(stream), next(stream)] == [6, 28]
+    with pytest.raises(ab.errors.MemberAssertionError, match="member 2.*1000 is too far"):
+        next(stream)
+
+
+def test_a_generator_that_raises():
+    def numbers():
+        yield from range(1, 50)
+        raise OSError("the disk is gone")
+
+    with pytest.raises(OSError, match="the disk is gone"):
+        list(collatz.map(numbers(), lanes=4))
+
+
+@pytest.mark.parametrize(
+    ("stream", "message"),
+    [
+        (lambda: iter([tf.zeros([2]), tf.zeros([3])]), "Members 0 to 1 are not alike"),
+        (lambda: iter([1, None]), "Members 0 to 1 are not alike"),
+    ],
+)
+def test_members_that_are_not_alike(stream, message):
+    @ab.autobatch
+    def same(x):
+        return x
+
+    with pytest.raises(ab.errors.BatchShapeError, match=message):
+        list(same.map(stream()))
+
+
+def test_later_members_that_are_not_alike(small_pools):
+    stream = collatz.map(itertools.chain(range(1, 50), np.linspace(1, 2, 50)), lanes=1)
+    with pytest.raises(ab.errors.BatchShapeError, match="other shapes or dtypes|are not alike"):
+        list(stream)
+
+
+def test_streams_of_different_lengths():
+    @ab.autobatch
+    def added(x, y):
+        return x + y
+
+    with pytest.raises(ab.errors.BatchShapeError, match="different lengths"):
+        list(added.map(iter([1, 2, 3]), iter([1, 2])))
+
+
+@pytest.mark.parametrize(
+    ("options", "lanes", "message"),
+    [
+        ({}, 0, "lanes must be an int of at least 1, not 0"),
+        ({"backend": "local_static"}, 2, "has no lanes"),
+        ({"max_steps": 10}, 2, "max_steps"),
+    ],
+)
+def test_settings(options, lanes, message):
+    with pytest.raises(ab.errors.SettingError, match=message):
+        collatz.options(**options).map(tf.range(1, 5), lanes=lanes)
+
+
+def test_not_inside_a_function():
+    with pytest.raises(ab.errors.SettingError, match="outside of tf.function"):
+        tf.function(lambda n: collatz.map(n), autograph=False)(tf.range(1, 5))
+
+
+def test_not_with_a_primitive_that_knows_its_members():
+    known = ab.primitive(lambda x: x + tf.range(4.0), batched=True, size=4)
+
+    @ab.autobatch
+    def f(x):
+        return known(x)
+
+    with pytest.raises(ab.errors.SettingError, match="by their lane"):
+        f.map(tf.zeros([4]), lanes=4)
+
+
+def test_a_bar(capsys):
+    collatz.map(tf.range(1, 200), lanes=8, progress=True)
+    assert "199/199" in capsys.readouterr().err
