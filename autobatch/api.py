@@ -161,7 +161,7 @@ class Autobatched:
           progress: whether to show a bar.
 
         Returns: what a call returns; or, of members that come one by one, an iterator over what each returns, in their
-        order, as NumPy's arrays and numbers.  It takes members as it is used, up to some megabytes ahead.
+        order, as NumPy's arrays and numbers.  It takes members as it is used, about a megabyte of them ahead.
 
         Raises: what a call raises; the iterator when it is the failed member's turn.  SettingError inside a
         ``tf.function``, for another backend than "program_counter", with ``max_steps``, or if a primitive has a

@@ -21,7 +21,7 @@ from autobatch.runtime.vectorize import Stored
 
 OVERFLOWED = -2  # in place of the code of a check that failed
 ROUND = 0.2  # seconds from one look of the host to the next, to which pools grow
-LARGEST = 2**22  # bytes of a pool and of what its members return
+LARGEST = 2**19  # bytes of a pool and of what its members return; with more, XLA makes no function of the loop
 WAITING = 4  # pools of each part whose results may wait for those of an earlier member
 
 
@@ -89,13 +89,12 @@ class Window:
 
 
 class Members:
-    """Members of a source, at work on the lanes of some machines.
+    """The members of a source, at work on the lanes of some machines; what they return, when iterated over.
 
     Args:
       machine: that of one part, for stacks of a depth.
       depth, limit: of the stacks, at first and at most.
       parts: how many there are.
-      rows: members in a pool, at most.
       notice: is told how many more members are done.
     """
 
@@ -113,7 +112,7 @@ class Members:
         self.source, self.shared, self.notice = source, list(shared), notice
         first = machine(depth).machine
         rows = max(4 * first.size, LARGEST // max(first.member_bytes, 1))
-        self.rows = rows if source.size is None else min(rows, max(source.size, 1))
+        self.rows = rows if source.size is None else min(rows, max(source.size, 1))  # of a pool
         self.window = Window(WAITING * parts * self.rows if source.size is None else max(source.size, 1))
         self.changed = threading.Condition()  # guards the window, the source, and what follows
         self.given = 0  # members that parts have taken
@@ -198,7 +197,7 @@ class Part:
         self.refilled = members.machine(members.depth)
         self.lanes: Lanes = self.refilled.empty()
         self.owners = np.full(self.refilled.machine.size, UNFINISHED)  # the number of each lane's member
-        self.first, self.pool = 0, self._pool([], more=False)  # and the number of the pool's first
+        self.pool, self.first = self._pool([], more=False), 0  # and the number of its first member
 
     def run(self) -> Lanes:
         """The lanes, once there are no more members."""

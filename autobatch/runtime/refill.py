@@ -175,7 +175,7 @@ def _served(machine: Machine, flow: _Flow, pool: Pool, shared: list[tf.Tensor]) 
     outcome = outcome_of(machine, state, shared, done)
     nowhere = pool.rows + machine.size
     place = tf.where(done & (flow.row >= 0), flow.row, nowhere)
-    rows, new = (flow.harvest[1:], (outcome.fault, outcome.results, outcome.notes))
+    rows, new = flow.harvest[1:], (outcome.fault, outcome.results, outcome.notes)
     brought = tf.nest.map_structure(lambda all_, some: _put(machine, all_, place, some), rows, new)
     following = flow.harvest.taken + tf.cumsum(tf.cast(done, tf.int32), exclusive=True)
     begins = done & (following < pool.count)
