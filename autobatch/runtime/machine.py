@@ -36,6 +36,8 @@ from autobatch.types import coerce, dynamic, truth_values
 
 State = dict[str, tf.Tensor]
 
+FEW_FRAMES = 64  # of a stack of numbers: to look at them all is faster than to write those of single lanes
+
 
 def _stack(leaf: Leaf) -> str:
     return f"stack {leaf[0]} {leaf[1]}"
@@ -373,6 +375,8 @@ class Machine:
 
     def _save(self, stack: tf.Tensor, top: tf.Tensor, active: tf.Tensor, depth: tf.Tensor) -> tf.Tensor:
         row = tf.where(active, depth, self.depth)
+        if self.saves_singly and top.shape.rank == 1 and self.depth < FEW_FRAMES:
+            return tf.where(tf.equal(tf.range(self.depth + 1)[:, tf.newaxis], row), top, stack)
         if self.saves_singly:
             return self._saved_singly(stack, top, row)
         place = row * self.size + tf.range(self.size)  # XLA scatters numbers twice as fast by one index as by two
