@@ -55,7 +55,15 @@ def stream(
     first = calls.peek()
     if first is None:
         return
-    taken = take_apart(*first)
+    try:
+        taken = take_apart(*first)
+    except errors.BatchShapeError as error:
+        if not calls.has_arrays:
+            raise
+        help = (
+            "if members come one by one in one argument, they must in all that have a batch axis: iter(x) for an array."
+        )
+        raise errors.BatchShapeError(error.message, help=f"{error.help} {help}".lstrip()) from None
     program = program_for(taken)
     machine = _machine(program, options, lanes)
     source = _Stream(calls, take_apart, lambda later: program_for(later) is program, program, taken)

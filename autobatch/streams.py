@@ -24,6 +24,7 @@ class Calls:
         given: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
         self.keys = [key for key, value in given.items() if is_stream(value)]
         self.items: Iterator[tuple] = zip(*(_items(given[key]) for key in self.keys), strict=True)
+        self.has_arrays = any(tf.is_tensor(value) or isinstance(value, np.ndarray) for value in given.values())
         self.count = 0  # of members so far
 
     def peek(self) -> tuple[list[Any], dict[str, Any]] | None:

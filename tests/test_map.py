@@ -216,6 +216,17 @@ def test_streams_of_different_lengths():
         list(added.map(iter([1, 2, 3]), iter([1, 2])))
 
 
+def test_a_stream_beside_an_array():
+    @ab.autobatch
+    def added(x, y):
+        return x + y
+
+    with pytest.raises(ab.errors.BatchShapeError, match=r"they must in all that have a batch axis: iter\(x\)"):
+        list(added.map(iter([1, 2, 3]), np.arange(3)))
+    shared = list(added.options(in_axes=(0, None)).map(iter([1, 2]), np.arange(3, dtype=np.int32)))
+    assert [x.tolist() for x in shared] == [[1, 2, 3], [2, 3, 4]]
+
+
 @pytest.mark.parametrize(
     ("options", "lanes", "message"),
     [
