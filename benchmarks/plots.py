@@ -73,12 +73,16 @@ def plot_throughput() -> Path:
         if name == LIMIT:
             axis.loglog(chains, rates, "--", color="0.4", label=name)
         elif len(rows) == 1:
-            axis.axhline(rates[0], linestyle=":", color=axis._get_lines.get_next_color(), label=f"{name} (one by one)")
+            axis.axhline(
+                rates[0], linestyle=":", color=axis._get_lines.get_next_color(), label=f"{name} (of any number)"
+            )
         else:
             axis.loglog(
                 chains, rates, "o-", markersize=4, label=name, linewidth=3 if "program counter" in name else 1.5
             )
     axis.set(xlabel="chains", ylabel="gradients a second")
+    axis.xaxis.set_major_formatter(ticker.ScalarFormatter())
+    axis.yaxis.set_major_formatter(ticker.StrMethodFormatter("{x:,.0f}"))
     axis.grid(alpha=0.3)
     axis.legend(fontsize=8)
     return _saved(figure, "paper_throughput", "paper_throughput.png")
@@ -88,9 +92,10 @@ def plot_utilization() -> Path:
     """The paper's figure 7: the share of active chains against their number."""
     figure, axis = plt.subplots(figsize=(8, 5), layout="constrained")
     for name, rows in load("paper_utilization")["results"].items():
-        style = {"linewidth": 3, "color": "C3"} if name == LOCAL else {}
+        style = {"linewidth": 3, "color": "0.2"} if name == LOCAL else {}
         axis.semilogx([int(c) for c in rows], [row["utilization"] for row in rows.values()], "o-", label=name, **style)
     axis.set(xlabel="chains", ylabel="share of active chains when gradients are computed", ylim=(0, 1.03))
+    axis.xaxis.set_major_formatter(ticker.ScalarFormatter())
     axis.yaxis.set_major_formatter(ticker.PercentFormatter(1.0))
     axis.grid(alpha=0.3)
     axis.legend(fontsize=8)
