@@ -28,7 +28,7 @@ def cases(chains: int, trajectories: int) -> dict[str, tuple[ab.Autobatched, tup
 
 
 def run(chains: int, trajectories: int, rounds: int) -> dict[str, dict[str, dict[str, float]]]:
-    """For each program, for each optimization that is left out: its times, and the bytes of a lane's state."""
+    """For each program, for each optimization that is left out: its times, steps, and the bytes of a lane's state."""
     results = {}
     for program, (function, args) in cases(chains, trajectories).items():
         variants = {EVERYTHING: function.options(max_depth=DEPTH)}
@@ -36,7 +36,8 @@ def run(chains: int, trajectories: int, rounds: int) -> dict[str, dict[str, dict
             variants[name] = function.options(max_depth=DEPTH, optimizations=OPTIMIZATIONS - {name})
         results[program] = in_turn({name: partial(f, *args) for name, f in variants.items()}, rounds)
         for name, f in variants.items():
-            results[program][name]["lane_bytes"] = lane_bytes(f, args)
+            steps = sum(block.runs for block in ab.profile(f, *args).blocks)
+            results[program][name] |= {"steps": steps, "lane_bytes": lane_bytes(f, args)}
     return results
 
 

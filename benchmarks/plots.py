@@ -81,7 +81,7 @@ def plot_throughput() -> Path:
                 chains, rates, "o-", markersize=4, label=name, linewidth=3 if "program counter" in name else 1.5
             )
     axis.set(xlabel="chains", ylabel="gradients a second")
-    axis.xaxis.set_major_formatter(ticker.ScalarFormatter())
+    axis.xaxis.set_major_formatter(ticker.StrMethodFormatter("{x:,.0f}"))
     axis.yaxis.set_major_formatter(ticker.StrMethodFormatter("{x:,.0f}"))
     axis.grid(alpha=0.3)
     axis.legend(fontsize=8)
@@ -95,7 +95,7 @@ def plot_utilization() -> Path:
         style = {"linewidth": 3, "color": "0.2"} if name == LOCAL else {}
         axis.semilogx([int(c) for c in rows], [row["utilization"] for row in rows.values()], "o-", label=name, **style)
     axis.set(xlabel="chains", ylabel="share of active chains when gradients are computed", ylim=(0, 1.03))
-    axis.xaxis.set_major_formatter(ticker.ScalarFormatter())
+    axis.xaxis.set_major_formatter(ticker.StrMethodFormatter("{x:,.0f}"))
     axis.yaxis.set_major_formatter(ticker.PercentFormatter(1.0))
     axis.grid(alpha=0.3)
     axis.legend(fontsize=8)

@@ -65,14 +65,15 @@ def programs_table() -> str:
 
 
 def ablation_table() -> str:
-    """Rows are what is left out; for each program the time, against that with everything, and the bytes of a lane."""
+    """Rows are what is left out; for each program the time, against that with everything, steps, bytes of a lane."""
     programs = load("ablation")["results"]
     lines = ["| without | " + " | ".join(programs) + " |", "| --- |" + " --- |" * len(programs)]
     for name in next(iter(programs.values())):
         cells = []
         for rows in programs.values():
             row, share = rows[name], rows[name]["median"] / rows[EVERYTHING]["median"]
-            cells.append(f"{_short(1000 * row['median'])} ms ({share:.2f}), {row['lane_bytes']:,.0f} B")
+            time = f"{_short(1000 * row['median'])} ms ({share:.2f})"
+            cells.append(f"{time}, {row['steps']:,} steps, {row['lane_bytes']:,.0f} B")
         lines.append(f"| {'nothing' if name == EVERYTHING else f'`{name}`'} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
