@@ -12,17 +12,8 @@ from autobatch.runtime import members
 from tests.backends import assert_same
 from tests.fuzz import arguments, load
 from tests.generator import programs
-from tests.programs import PROGRAMS
+from tests.programs import PROGRAMS, collatz
 from tests.test_random_programs import fixed
-
-
-@ab.autobatch
-def collatz(n):
-    steps = 0
-    while n != 1:
-        n = n // 2 if n % 2 == 0 else 3 * n + 1
-        steps += 1
-    return steps
 
 
 @ab.autobatch

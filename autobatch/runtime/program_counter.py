@@ -132,7 +132,7 @@ class ProgramCounter:
 
     def raise_for(self, finished: Finished, shared: Sequence[tf.Tensor]) -> None:
         """Raises what calling the program would for these members."""
-        error, overflowed = None, finished.code == OVERFLOWED
+        overflowed = finished.code == OVERFLOWED
         if overflowed.any():
             error = self._overflow(overflowed, finished.first)
             error.results = finished.results  # type: ignore[assignment]
