@@ -164,7 +164,7 @@ def writes(rounds: int = 15) -> None:
 
 
 @app.command()
-def overhead(rounds: int = 1000) -> None:
+def overhead(rounds: int = 15) -> None:
     """A second call, against the tf.function that it runs."""
     results = overhead_benchmark.run(rounds)
     show("a second call with the same signature", results)

@@ -35,15 +35,11 @@ LOOPED = 3  # members of whom the time of a loop over all is told
 
 @dataclass(frozen=True)
 class Program:
-    """``function`` for ``args``; peers: by name a maker of the same for the same arguments.
-
-    repeats: short ones take turns so many times as often.
-    """
+    """``function`` for ``args``; peers: by name a maker of the same for the same arguments."""
 
     function: ab.Autobatched
     args: tuple[tf.Tensor, ...]
     peers: dict[str, Callable[..., Callable[[], Any]]] = field(default_factory=dict)
-    repeats: int = 10
 
 
 @ab.autobatch
@@ -227,7 +223,6 @@ def programs() -> dict[str, Program]:
             collatz,
             (tf.range(1, 10**6 + 1, dtype=tf.int64),),
             {"jax.vmap of while_loop": _collatz_jax, "tf.vectorized_map of while_loop": _collatz_vectorized_map},
-            repeats=1,
         ),
         "quadrature": Program(
             quadrature,
@@ -245,7 +240,6 @@ def programs() -> dict[str, Program]:
             rarely,
             (tf.constant(rng.integers(0, 65537, 1000), tf.int32),),
             {"jax.vmap of cond": with_jax, "tf.vectorized_map of cond": with_vectorized_map},
-            repeats=1,
         ),
     }
 
@@ -264,7 +258,7 @@ def run(name: str, rounds: int) -> dict[str, dict[str, float]]:
     for peer, make in program.peers.items():
         if not peer.startswith("jax") or importlib.util.find_spec("jax"):
             systems[peer] = make(*program.args)
-    results = in_turn(systems, rounds * program.repeats, dict.fromkeys((AUTO, *FIXED), WARM))
+    results = in_turn(systems, rounds, dict.fromkeys((AUTO, *FIXED), WARM))
     expected = tf.nest.flatten(systems[AUTO]())
     for system, go in systems.items():
         for ours, theirs in zip(expected, tf.nest.flatten(go()), strict=True):
