@@ -59,7 +59,7 @@ def autobatch(
         "switch_case" (the paper's figure 5), "sweep" (nothing is chosen: each block in turn for the members that wait
         there), or "auto" (now always guarded).
       schedule: which block runs next, of those at which members wait: "earliest" in program order (the paper's choice),
-        "most_populated", "weighed" (that which serves most members for the square of its cost), or "auto"
+        "most_populated", "weighed" (that which serves most members for what it costs), or "auto"
         (weighed, if the blocks do enough to be worth it).  Results do not depend on it.
       partial: how a block runs at which some lanes only wait: "mask" (for all lanes, keeping what concerns those),
         "gather" (in chunks of waiting lanes, where XLA compiles and the block touches no stack), or "auto" (gathers for

@@ -26,14 +26,13 @@ def most_populated(machine: Machine) -> Choice:
 
 
 def weighed(machine: Machine) -> Choice:
-    """The block that serves most lanes for the square of its cost.
+    """The block that serves most lanes for what it costs.
 
     So a cheap block runs as soon as a few lanes wait there, which brings them to where others are, and a costly one
-    once most have come.  (With the cost itself, lanes that alternate between costly blocks, as NUTS does, fall into
-    groups out of step with each other, and every block runs half empty.)
+    once most have come.
     """
     costs = FIXED / machine.size + np.array(machine.stored.costs[: machine.halt])
-    return _heaviest(machine, costs**-2)
+    return _heaviest(machine, 1 / costs)
 
 
 def _heaviest(machine: Machine, weights: np.ndarray) -> Choice:
