@@ -6,17 +6,21 @@ import importlib
 from types import ModuleType
 
 from autobatch import errors, random
-from autobatch.api import Autobatched, Compiled, Lowered, autobatch, primitive
+from autobatch.api import Autobatched, Compiled, Lowered, autobatch, load_run, primitive
 from autobatch.indexing import unroll
 from autobatch.profiling import profile
+from autobatch.runs import Progress, Run
 from autobatch.structs import struct
 
 __all__ = [
     "Autobatched",
     "Compiled",
     "Lowered",
+    "Progress",
+    "Run",
     "autobatch",
     "errors",
+    "load_run",
     "mcmc",
     "primitive",
     "profile",

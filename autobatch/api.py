@@ -6,18 +6,20 @@ import copy
 import dataclasses
 import functools
 import inspect
+import os
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import tensorflow as tf
 
-from autobatch import arguments, context, dot, errors, ir, mapping, streams
+from autobatch import arguments, context, dot, errors, ir, mapping, runs, streams
 from autobatch.arguments import Arguments
 from autobatch.frontend.core import Callee
 from autobatch.frontend.lower import static_key
 from autobatch.frontend.source import check_function, signature
 from autobatch.options import Axes, Backend, Options, as_names
 from autobatch.program import Program
+from autobatch.runs import Run
 from autobatch.runtime import unbatched
 from autobatch.runtime.counts import Counted
 from autobatch.runtime.program_counter import ProgramCounter
@@ -125,7 +127,12 @@ class Autobatched:
         taken = self._take_apart(args, kwargs)
         if self._options.backend == "unbatched":
             return self._loop(args, kwargs, taken)
-        return self._program(taken).run(taken, self._options)
+        program = self._program(taken)
+        try:
+            return program.run(taken, self._options)
+        except errors.StepLimitError as error:
+            error.paused = functools.partial(runs.after, error, program, taken, self._options)
+            raise
 
     def __set_name__(self, owner: type, name: str) -> None:
         # A function from elsewhere, given a name in the class, stays what it is.
@@ -175,6 +182,33 @@ class Autobatched:
         if not taken.size:
             return self(*args, **kwargs)
         return mapping.batch(self._program(taken), taken, self._options, lanes, progress)
+
+    def start(
+        self,
+        *args: Any,
+        progress: bool = False,
+        autosave: str | os.PathLike | None = None,
+        every: float = 60.0,
+        **kwargs: Any,
+    ) -> Run:
+        """A call that can be paused, saved and taken up again: compiled and ready, but not begun.
+
+            run = f.start(x, progress=True, autosave="f.run")
+            result = run.result()  # Ctrl-C stops it; run.result() goes on, or after a crash
+            result = ab.load_run(f, "f.run").result()
+
+        Args:
+          args, kwargs: as for a call.
+          progress: whether to show a bar of finished members while the run works.
+          autosave: a file into which the run saves itself, also when it is interrupted or over.
+          every: seconds from one time to the next, at least.
+
+        Raises: SettingError inside a ``tf.function``, for another backend than "program_counter", or with
+        ``max_steps``.
+        """
+        runs.check(self._options)
+        taken = self._take_apart(args, kwargs)
+        return Run(self._program(taken), taken, self._options, progress=progress, autosave=autosave, every=every)
 
     def unbatched(self, *args: Any, **kwargs: Any) -> Any:
         """The function in plain Python, on one example (no batch axis)."""
@@ -244,6 +278,25 @@ class Autobatched:
                     bound.arguments[name] = arguments.member(type_, [leaf[z] for leaf in stored], taken.shared)
             results.append(unbatched.call(self._python, *bound.args, **bound.kwargs))
         return unbatched.stack(results, taken.wide)
+
+
+def load_run(
+    f: Autobatched,
+    path: str | os.PathLike,
+    *,
+    progress: bool = False,
+    autosave: str | os.PathLike | None = None,
+    every: float = 60.0,
+) -> Run:
+    """A run of ``f`` that was saved, where it was; ``progress``, ``autosave`` and ``every`` as for ``f.start``.
+
+    The file is a pickle, which can run any code when it is read: load only what you trust.
+
+    Raises: RunFileError if it is no run, truncated or damaged, or if ``f``, or what it reads from outside, has changed
+    since; OSError if it cannot be read.
+    """
+    runs.check(f._options)
+    return runs.load(path, f._program, f._options, progress=progress, autosave=autosave, every=every)
 
 
 class BatchedPrimitive:

@@ -6,7 +6,8 @@ then what to do.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any, Protocol
 
 
@@ -111,9 +112,21 @@ class StackOverflowError(MemberError):
 class StepLimitError(MemberError):
     """Some members have not finished after ``max_steps`` blocks."""
 
+    position: Any = None  # where the machine stopped
+    paused: Callable[[], Any] | None = None
+
+    @cached_property
+    def run(self) -> Any:
+        """An ``ab.Run`` that goes on from there, without ``max_steps``; None for the other backends."""
+        return self.paused() if self.paused else None
+
 
 class ExecutionError(AutobatchError):
     """TensorFlow failed while running the user's operations."""
+
+
+class RunFileError(AutobatchError):
+    """A saved run that cannot be read, or was made by another program, or a run that cannot be saved."""
 
 
 class SettingError(AutobatchError, ValueError):

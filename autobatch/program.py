@@ -55,6 +55,7 @@ class Program:
         self.typed = write_in_place(typed)
         self.stacks: dict[frozenset[str], StoredProgram] = {}
         self.executables: dict[tuple, ProgramCounter | LocalStatic] = {}
+        self.pausables: dict[tuple, ProgramCounter] = {}
         self.watch()
 
     def watch(self) -> None:
@@ -99,6 +100,15 @@ class Program:
                 made = ProgramCounter(self.stack(options.optimizations), size, options)
             self.executables[size, options] = made
         return self.executables[size, options]
+
+    def pausable(self, size: int, options: Options) -> ProgramCounter:
+        """What a ``Run`` runs on."""
+        self._check_prints(options)
+        if (size, options) not in self.pausables:
+            self.pausables[size, options] = ProgramCounter(
+                self.stack(options.optimizations), size, options, can_pause=True
+            )
+        return self.pausables[size, options]
 
     def _check_prints(self, options: Options) -> None:
         prints = [check for check in self.typed.checks if check.error is None]

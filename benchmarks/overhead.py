@@ -5,7 +5,6 @@ from __future__ import annotations
 import tensorflow as tf
 
 from autobatch.runtime.dispatch import Limit
-from autobatch.runtime.engine import FOREVER
 from benchmarks.timing import in_turn
 from examples.fibonacci import fibonacci
 
@@ -27,7 +26,7 @@ def run(rounds: int) -> dict[str, dict[str, float]]:
 
     return in_turn(
         {
-            "the tf.function alone": lambda: engine.begin(arguments, taken.shared, Limit(0, FOREVER)).outcome.results,
+            "the tf.function alone": lambda: engine.begin(arguments, taken.shared, Limit()).outcome.results,
             "the autobatched function": lambda: fibonacci(n),
             "decorating a function": decorate,
         },

@@ -73,7 +73,8 @@ def ablation_table() -> str:
         for rows in programs.values():
             row, share = rows[name], rows[name]["median"] / rows[EVERYTHING]["median"]
             time = f"{_short(1000 * row['median'])} ms ({share:.2f})"
-            cells.append(f"{time}, {row['steps']:,} steps, {row['lane_bytes']:,.0f} B")
+            steps = [f"{row['steps']:,} steps"] if "steps" in row else []
+            cells.append(", ".join([time, *steps, f"{row['lane_bytes']:,.0f} B"]))
         lines.append(f"| {'nothing' if name == EVERYTHING else f'`{name}`'} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 

@@ -13,9 +13,9 @@ LAYERS = [
     ["mcmc"],
     ["profiling"],
     ["api"],
-    ["mapping"],
+    ["mapping", "runs"],
     ["program"],
-    ["runtime"],
+    ["runtime", "fingerprint"],
     [
         "passes.block_order",
         "passes.costs",
@@ -33,7 +33,7 @@ LAYERS = [
     ["indexing"],
     ["values", "structs"],
     ["explain"],
-    ["ir", "random", "context", "options", "streams"],
+    ["ir", "random", "context", "options", "streams", "run_file"],
     ["errors"],
 ]
 

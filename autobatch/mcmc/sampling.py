@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+import time
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -11,8 +13,9 @@ import tensorflow as tf
 from tqdm.auto import tqdm
 
 from autobatch import errors, random
-from autobatch.mcmc.adaptation import Averaging, averaging_from, pooled_deviations, windows
+from autobatch.mcmc.adaptation import Window, averaging_from, pooled_deviations, windows
 from autobatch.mcmc.chain import STATISTICS, run_chain
+from autobatch.mcmc.checkpoint import Checkpoint, Standing
 from autobatch.mcmc.hamiltonian import State
 from autobatch.mcmc.model import problem_of, scattered_start
 from autobatch.mcmc.result import Result, warn_of_trouble
@@ -25,6 +28,7 @@ from autobatch.mcmc.settings import (
     key_of_seed,
 )
 
+FIRST_PIECE = 10  # draws of the first call of a run that saves itself
 LOOKS = 20  # how often the progress bar moves while sampling
 PIECE = 32 * 2**20  # bytes of draws that one call makes; more are put together outside of TensorFlow's memory
 
@@ -46,6 +50,8 @@ def sample(
     leapfrogs_per_leaf: int = 1,
     variant: Literal["multinomial", "slice"] = "multinomial",
     progress: bool = False,
+    autosave: str | os.PathLike | None = None,
+    every: float = 60.0,
 ) -> Result:
     """Draws from a distribution with the No-U-Turn Sampler, all chains in one autobatched program.
 
@@ -74,6 +80,9 @@ def sample(
       target_acceptance: the mean acceptance probability that the step size is tuned to.
       max_tree_depth, max_energy_difference, leapfrogs_per_leaf, variant: as in ``NoUTurnSampler``.
       progress: whether to show a bar, for which the run is cut into pieces (the draws are the same).
+      autosave: a file in which the run outlives its process: it saves itself there, also when it is interrupted, and
+        the same call goes on from there, to the same draws.  It is a pickle: use only one that you trust.
+      every: seconds from one time to the next, about.
 
     Returns: a ``Result``.  Divergences, chains that disagree and few effective draws are said by ``SamplingWarning``.
 
@@ -81,6 +90,7 @@ def sample(
       SettingError: a setting is out of range, or no seed.
       LogDensityError: the log density has the wrong shape, or no gradient.
       StartError: chains start where the log density is not finite.
+      RunFileError: the file cannot be read, or is that of another run.
     """
     if not tf.executing_eagerly():
         raise errors.SettingError(
@@ -96,66 +106,99 @@ def sample(
     layout = density.layout
     on_vectors = density.on_all if density.sees_position(state.q) else density.on_any
     sampler = VARIANTS[variant](on_vectors, max_tree_depth, float(max_energy_difference), leapfrogs_per_leaf)
-    schedule = windows(num_warmup)
-    longest = max(10, -(-num_results // LOOKS)) if progress else max([num_results, *(w.length for w in schedule)])
+    stages = [*windows(num_warmup), Window(num_results, False)]
+    longest = max(10, -(-num_results // LOOKS)) if progress else max(stage.length for stage in stages)
     longest = min(longest, max(10, PIECE // (count * sum(layout.sizes) * layout.dtype.size)))
-    with tqdm(total=num_warmup + num_results, unit="draw", disable=not progress) as bar:
-        chain = _Chains(sampler, longest, target_acceptance, chain_keys(key_chains, [count]), bar)
-        scale, log_step = np.ones(sum(layout.sizes)), float(np.log(step_size))
-        for window in schedule:
-            state, averaging, trace, _ = chain.run(state, log_step, scale, window.length, tuning=True)
-            log_step = float(np.median(averaging.log_average))
-            if window.scales:
-                last, scale = scale, pooled_deviations(np.asarray(trace))
-                log_step -= float(np.median(np.log(scale / last)))  # so that the steps stay as long
-        state, _, trace, statistics = chain.run(state, log_step, scale, num_results, tuning=False)
+    settings = {
+        "num_results": num_results, "num_warmup": num_warmup, "seed": tuple(key_chains.numpy().tolist()),
+        "step_size": step_size, "target_acceptance": target_acceptance, "max_tree_depth": max_tree_depth,
+        "max_energy_difference": max_energy_difference, "leapfrogs_per_leaf": leapfrogs_per_leaf, "variant": variant,
+    }  # fmt: skip
+    checkpoint = Checkpoint(autosave, every, settings, state)
+    at = checkpoint.read() or _first(state, float(np.log(step_size)), np.ones(sum(layout.sizes)))
+    with tqdm(total=num_warmup + num_results, initial=at.taken, unit="draw", disable=not progress) as bar:
+        keys = chain_keys(key_chains, [count])
+        chain = _Chains(sampler, longest, target_acceptance, keys, bar, checkpoint)
+        for window in stages[at.stage : -1]:
+            at, trace, _ = chain.run(at, window.length, tuning=True)
+            at = _tuned(at, window, np.asarray(trace))
+        at, trace, statistics = chain.run(at, num_results, tuning=False)
+        checkpoint.write(at)
     result = Result(
         problem.constrain(layout.to_parts(trace, [count, num_results])),
         _named(statistics),
-        float(np.exp(log_step)),
-        scale,
+        float(np.exp(at.log_step)),
+        at.scale,
         problem.observed,
     )
     warn_of_trouble(result, np.asarray(trace), max_tree_depth)
     return result
 
 
+def _first(state: State, log_step: float, scale: np.ndarray) -> Standing:
+    chains, dtype = len(state.q), state.q.dtype.as_numpy_dtype
+    none = (np.empty((chains, 0, len(scale)), dtype), np.empty((chains, 0, len(STATISTICS)), dtype))
+    return Standing(0, 0, log_step, scale, state, None, *none)
+
+
+def _tuned(at: Standing, window: Window, trace: np.ndarray) -> Standing:
+    """Where the next stage begins, after a window of warm-up."""
+    assert at.averaging is not None
+    log_step, scale = float(np.median(at.averaging.log_average)), at.scale
+    if window.scales:
+        scale = pooled_deviations(trace)
+        log_step -= float(np.median(np.log(scale / at.scale)))  # so that the steps stay as long
+    return _first(at.state, log_step, scale)._replace(stage=at.stage + 1, taken=at.taken)
+
+
 class _Chains:
     """All chains under one seed; ``run`` lets them take their next transitions."""
 
-    def __init__(self, sampler: Any, longest: int, target: float, keys: tf.Tensor, bar: tqdm):
+    def __init__(self, sampler: Any, longest: int, target: float, keys: tf.Tensor, bar: tqdm, checkpoint: Checkpoint):
         self.sampler, self.longest, self.target, self.keys, self.bar = sampler, longest, target, keys, bar
-        self.taken = 0
+        self.checkpoint = checkpoint
+        self.piece = longest if checkpoint.path is None else FIRST_PIECE  # draws of one call
         # A scale for each chain, though all are alike: XLA compiles some models anew for each value of a shared one.
         axes = (0, 0, 0, None, None, None, None, 0)
         self.function: Callable = run_chain.options(in_axes=axes, max_depth=sampler.max_tree_depth + 1)
 
-    def run(
-        self, state: State, log_step: float, scale: np.ndarray, length: int, tuning: bool
-    ) -> tuple[State, Averaging, tf.Tensor, tf.Tensor]:
-        """``length`` transitions; returns the traces [chains, length, d] and [chains, length, statistics] too."""
+    def run(self, at: Standing, length: int, tuning: bool) -> tuple[Standing, tf.Tensor, tf.Tensor]:
+        """The rest of a stage's transitions; returns its traces too, [chains, length, d] and [..., statistics]."""
         self.bar.set_description("warm-up" if tuning else "sampling")
-        dtype = state.q.dtype
-        averaging = averaging_from(tf.fill([len(self.keys)], tf.constant(log_step, dtype)))
-        scales = tf.constant(np.tile(scale, (len(self.keys), 1)), dtype)
-
-        def advance(state: State, averaging: Averaging, now: int) -> tuple[State, Averaging, tf.Tensor, tf.Tensor]:
-            given = (scales, self.target, tuning, self.taken, now, self.keys)
-            state, averaging, positions, numbers = self.function(self.sampler, self.longest, state, averaging, *given)
-            self.taken += now
-            self.bar.update(now)
-            if not self.bar.disable:
-                self.bar.set_postfix_str(f"step size {float(np.exp(np.median(averaging.log_step))):.3g}")
-            return state, averaging, positions[:, :now], numbers[:, :now]
-
-        if length <= self.longest:
-            return advance(state, averaging, length)
-        trace = _aligned((len(self.keys), length, len(scale)), dtype)
+        done, dtype = at.trace.shape[1], at.state.q.dtype
+        if not done and length <= self.piece:
+            return self._advance(at, length, tuning)
+        trace = _aligned((len(self.keys), length, len(at.scale)), dtype)
         statistics = _aligned((len(self.keys), length, len(STATISTICS)), dtype)
-        for start in range(0, length, self.longest):
-            piece = slice(start, min(start + self.longest, length))
-            state, averaging, trace[:, piece], statistics[:, piece] = advance(state, averaging, piece.stop - start)
-        return state, averaging, _tensor(trace), _tensor(statistics)
+        trace[:, :done], statistics[:, :done] = at.trace, at.statistics
+        try:
+            while done < length:
+                now, start = min(self.piece, length - done), time.perf_counter()
+                then, trace[:, done : done + now], statistics[:, done : done + now] = self._advance(at, now, tuning)
+                done += now
+                at = then._replace(trace=trace[:, :done], statistics=statistics[:, :done])
+                if time.perf_counter() - start < self.checkpoint.every / 2:
+                    self.piece = min(2 * self.piece, self.longest)
+                if self.checkpoint.is_due:
+                    self.checkpoint.write(at)
+        except KeyboardInterrupt:
+            self.checkpoint.write(at)
+            raise
+        return at, _tensor(trace), _tensor(statistics)
+
+    def _advance(self, at: Standing, now: int, tuning: bool) -> tuple[Standing, tf.Tensor, tf.Tensor]:
+        """``now`` transitions, in one call; returns their traces."""
+        dtype = at.state.q.dtype
+        averaging = at.averaging or averaging_from(tf.fill([len(self.keys)], tf.constant(at.log_step, dtype)))
+        scales = tf.constant(np.tile(at.scale, (len(self.keys), 1)), dtype)
+        given = (scales, self.target, tuning, at.taken, now, self.keys)
+        state, averaging, positions, numbers = self.function(self.sampler, self.longest, at.state, averaging, *given)
+        self.bar.update(now)
+        if not self.bar.disable:
+            self.bar.set_postfix_str(f"step size {float(np.exp(np.median(averaging.log_step))):.3g}")
+        trace, statistics = positions[:, :now], numbers[:, :now]
+        at = at._replace(taken=at.taken + now, state=state, averaging=averaging, trace=trace, statistics=statistics)
+        return at, trace, statistics
 
 
 def _aligned(shape: tuple[int, ...], dtype: tf.DType, to: int = 64) -> np.ndarray:

@@ -14,8 +14,8 @@ import numpy as np
 
 from autobatch.options import Options
 from autobatch.passes.costs import FIXED
-from autobatch.runtime.dispatch import Limit
-from autobatch.runtime.engine import FOREVER, Engine, Stop
+from autobatch.runtime.dispatch import FOREVER, Limit
+from autobatch.runtime.engine import Engine, Stop
 from autobatch.runtime.machine import Machine, State
 
 RATIO = 4  # of lanes between a machine and the next smaller one
@@ -25,12 +25,15 @@ FIRST_PATIENCE = 64  # looks, while it is not known how long it is from one to t
 
 
 class Account:
-    """What one engine has lost for want of the next smaller one."""
+    """What one engine has lost for want of the next smaller one.
 
-    def __init__(self, machine: Machine, parts: int, count: int, options: Options):
+    can_pause: whether the engine heeds limits even if there is no smaller one.
+    """
+
+    def __init__(self, machine: Machine, parts: int, count: int, options: Options, can_pause: bool):
         wanted = options.compact != "never" and options.max_steps is None and not machine.knows_positions
         self.floor = count // RATIO if wanted and count >= RATIO * SMALLEST else 0
-        self.engine = Engine(machine, parts, count, options, stops_early=self.floor > 0)
+        self.engine = Engine(machine, parts, count, options, stops_early=can_pause or self.floor > 0)
         self.always = options.compact == "always"
         self.price: float | None = None  # seconds to compile it, taken to be that of this engine
         self.pace: float | None = None  # seconds from look to look
@@ -40,23 +43,27 @@ class Account:
         self.smaller: Account | None = None
         self.moving: float | None = None  # seconds to hand the members over to it
 
+    def is_due(self, left: int) -> bool:
+        """Whether a smaller one is to take over the members that are left."""
+        return left <= self.floor and self._pays
+
     @property
-    def is_due(self) -> bool:
+    def _pays(self) -> bool:
         return self.smaller is not None or self.always or (self.price is not None and self.lost >= self.price)
 
-    def run(self, go: Callable[[Limit], Stop]) -> Stop:
-        """Runs the engine, once more or to the point where a smaller one is due, and keeps the account."""
+    def run(self, go: Callable[[Limit], Stop], looks: int) -> Stop:
+        """Runs the engine for so many looks, or to the point where a smaller one is due, and keeps the account."""
         if not self.floor:
-            return go(Limit(0, FOREVER))
+            return go(Limit(looks=looks))
         if self.price is None:
             start = time.perf_counter()
-            go(Limit(self.engine.parts * self.engine.machine.size, 0))  # compiles, and stops at once
+            go(Limit(looks=0))  # compiles, and stops at once
             self.price = time.perf_counter() - start
         start = time.perf_counter()
-        stop = go(Limit(self.floor, self._patience()))
-        looks, late = int(stop.looks.all), int(stop.looks.late)
-        if looks:
-            self.pace = (time.perf_counter() - start) / looks
+        stop = go(Limit(self.floor, self._patience(), looks))
+        taken, late = int(stop.looks.all), int(stop.looks.late)
+        if taken:
+            self.pace = (time.perf_counter() - start) / taken
             self.lost += max(0.0, late * self.pace * self.gain - (self.moving or FIRST_MOVING))
         return stop
 
@@ -74,5 +81,5 @@ class Account:
         if self.pace is None:
             return FIRST_PATIENCE
         assert self.price is not None
-        seconds = (self.moving or FIRST_MOVING) + (0 if self.is_due else self.price - self.lost)
+        seconds = (self.moving or FIRST_MOVING) + (0 if self._pays else self.price - self.lost)
         return min(FOREVER, 1 + int(seconds / max(self.pace * self.gain, 1e-12)))

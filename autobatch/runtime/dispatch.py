@@ -112,11 +112,18 @@ LOOK = 4  # passes between two looks at how many lanes are not done
 REPEATS = 16  # runs of a loop's block, in each of them
 
 
-class Limit(NamedTuple):
-    """When the machine stops before its end: after ``patience`` looks at which at most ``floor`` lanes are not done."""
+FOREVER = 2**31 - 1  # looks
 
-    floor: tf.Tensor | int
-    patience: tf.Tensor | int
+
+class Limit(NamedTuple):
+    """When the machine stops before its end.
+
+    After ``looks``, or after ``patience`` of them at which at most ``floor`` lanes are not done.
+    """
+
+    floor: tf.Tensor | int = 0
+    patience: tf.Tensor | int = FOREVER
+    looks: tf.Tensor | int = FOREVER
 
 
 class Looks(NamedTuple):
@@ -134,7 +141,8 @@ def until_few(machine: Machine, step: Step, choose: Choice, state: State, limit:
         return tf.reduce_sum(tf.cast((pc < machine.halt) | (pc > machine.stopped), tf.int32)) <= limit.floor
 
     def goes_on(chosen: tf.Tensor, state: State, few: tf.Tensor, looks: Looks) -> tf.Tensor:
-        return (chosen < machine.halt) & machine.may_go_on(state) & ~(few & (looks.late >= limit.patience))
+        is_due = (few & (looks.late >= limit.patience)) | (looks.all >= limit.looks)
+        return (chosen < machine.halt) & machine.may_go_on(state) & ~is_due
 
     def passes(chosen: tf.Tensor, state: State, few: tf.Tensor, looks: Looks) -> tuple:
         _, chosen, state = tf.while_loop(

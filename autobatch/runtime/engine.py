@@ -24,8 +24,6 @@ from autobatch.runtime.schedule import SCHEDULES
 from autobatch.runtime.vectorize import Stored
 from autobatch.runtime.xla import as_traced, fitted, whole_loops
 
-FOREVER = 2**31 - 1  # looks
-
 
 class Outcome(NamedTuple):
     """What the lanes hold when the machine stops; meaningful for those that have finished, or failed a check."""
@@ -84,13 +82,20 @@ class Engine:
     def take_over(self, states: list[State], slots: np.ndarray, source: Engine) -> list[State]:
         """The members in these slots of another engine, in the first of this one, whose stacks may be deeper."""
         if source not in self._takers:
-            take = functools.partial(_moved, source=source, target=self)
+            take = functools.partial(_moved, more=self.machine.depth - source.machine.depth, target=self)
             self._takers[source] = tf.function(take, autograph=False)
-        padded = np.concatenate([slots, np.full(self.parts * self.machine.size - len(slots), slots[0])])
-        return self._takers[source](states, tf.constant(padded), tf.constant(len(slots)))
+        return self._takers[source](states, self._filled(slots), tf.constant(len(slots)))
+
+    def spread(self, state: State) -> list[State]:
+        """The states of the parts, from that of the lanes of all parts side by side."""
+        return _moved([state], self._filled(np.arange(self.count)), tf.constant(self.count), more=0, target=self)
+
+    def _filled(self, slots: np.ndarray) -> tf.Tensor:
+        """A slot for each lane."""
+        return tf.constant(np.concatenate([slots, np.zeros(self.parts * self.machine.size - len(slots), slots.dtype)]))
 
     def _run(self, function: Callable, start: Any, shared: list[tf.Tensor], limit: Limit) -> Stop:
-        tensors = Limit(tf.constant(limit.floor), tf.constant(limit.patience))
+        tensors = _tensors(limit)
         with as_traced() if self.options.jit_compile else nullcontext():
             if function in self._traced:
                 return self._traced[function](start, shared, tensors)
@@ -109,7 +114,7 @@ class Engine:
         return self._from_states(states, shared, limit)
 
     def _from_states(self, states: list[State], shared: list[tf.Tensor], limit: Limit) -> Stop:
-        each = Limit(limit.floor // self.parts, limit.patience)
+        each = limit._replace(floor=limit.floor // self.parts)
         runs = [self._advance(state, shared, each) for state in states]
         held = [self._look(state, shared) for state, _ in runs]
         outcome = tf.nest.map_structure(lambda *leaves: tf.concat(leaves, axis=0)[: self.count], *held)
@@ -119,7 +124,7 @@ class Engine:
     @property
     def can_go_on(self) -> bool:
         """Whether the host may have to step in, or is to read the state."""
-        return self.stops_early or self.machine.has_calls or self.machine.counts
+        return self.stops_early or self.machine.has_calls or self.machine.counts or self.machine.max_steps is not None
 
     @cached_property
     def _advance(self) -> Callable[[State, list[tf.Tensor], Limit], tuple[State, Looks]]:
@@ -147,13 +152,18 @@ class Engine:
         return tf.function(look, autograph=False, jit_compile=True) if self.machine.has_epilogue else look
 
 
+@functools.lru_cache(8)
+def _tensors(limit: Limit) -> Limit:
+    return Limit(*map(tf.constant, limit))
+
+
 def _padded(leaf: tf.Tensor, missing: int) -> tf.Tensor:
     return tf.concat([leaf, tf.zeros([missing, *leaf.shape[1:]], leaf.dtype)], axis=0) if missing else leaf
 
 
-def _moved(states: Sequence[State], slots: tf.Tensor, count: tf.Tensor, source: Engine, target: Engine) -> list[State]:
+def _moved(states: Sequence[State], slots: tf.Tensor, count: tf.Tensor, more: int, target: Engine) -> list[State]:
+    """The members in these slots; more: how many frames deeper the target's stacks are."""
     size, stopped = target.machine.size, target.machine.stopped
-    more = target.machine.depth - source.machine.depth
     whole = {}
     for key, leaf in states[0].items():
         axis = Machine.axis(key)

@@ -12,10 +12,11 @@ import tensorflow as tf
 from autobatch import errors, ir
 from autobatch.options import Options
 from autobatch.passes.storage import StoredProgram
-from autobatch.runtime import failures
+from autobatch.runtime import execution, failures
 from autobatch.runtime.compaction import Account
 from autobatch.runtime.counts import Counted
 from autobatch.runtime.engine import Outcome, in_one_go
+from autobatch.runtime.execution import Position
 from autobatch.runtime.machine import Machine
 from autobatch.runtime.members import OVERFLOWED, Finished, Members, Source
 from autobatch.runtime.refill import Refilled
@@ -28,10 +29,15 @@ DEEPEST = 100_000  # where stacks stop growing if the user sets no limit: a recu
 
 
 class ProgramCounter:
-    """Runs a stack program for batches of one size."""
+    """Runs a stack program for batches of one size.
 
-    def __init__(self, stored: StoredProgram, size: int, options: Options, counts: bool = False):
-        self.counts = counts
+    counts: whether to count what each block does; can_pause: whether all engines heed limits.
+    """
+
+    def __init__(
+        self, stored: StoredProgram, size: int, options: Options, counts: bool = False, can_pause: bool = False
+    ):
+        self.counts, self.can_pause = counts, can_pause
         self.stored, self.typed, self.size, self.options = stored, stored.typed, size, options
         self.stopped = len(self.typed.program.blocks)
         self.limit = DEEPEST if options.max_depth is None else options.max_depth
@@ -57,7 +63,7 @@ class ProgramCounter:
         if (depth, count) not in self.accounts:
             parts = self.shards(depth, count)
             machine = self.machine(depth, -(-count // parts))
-            self.accounts[depth, count] = Account(machine, parts, count, self.options)
+            self.accounts[depth, count] = Account(machine, parts, count, self.options, self.can_pause)
         return self.accounts[depth, count]
 
     @cached_property
@@ -75,39 +81,34 @@ class ProgramCounter:
         arguments, shared = list(arguments), list(shared)
         if not tf.executing_eagerly():
             return self._in_graph(arguments, shared)
-        outcome, _ = self._run(arguments, shared)
+        position = self._run(arguments, shared)
+        try:
+            return self.results(position.outcome, shared)
+        except errors.StepLimitError as error:
+            error.position = execution.portable(position)
+            raise
+
+    def results(self, outcome: Outcome, shared: Sequence[tf.Tensor]) -> list[Stored]:
+        """What all members return; raises for those that failed or have not finished."""
         self._raise_for(outcome, shared)
         return outcome.results
 
     def count(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor]) -> list[Counted]:
         """Runs all members, and says what each block has done; one that runs once, after the loop, is left out."""
-        outcome, counts = self._run(list(arguments), list(shared))
-        self._raise_for(outcome, shared)
-        return counts
+        position = self._run(list(arguments), list(shared))
+        self._raise_for(position.outcome, shared)
+        return position.account.engine.machine.counted(position.states)
 
-    def _run(self, arguments: list[Stored], shared: list[tf.Tensor]) -> tuple[Outcome, list[Counted]]:
-        depth, account = self.depth, self.account(self.depth, self.size)
-        stop = account.run(lambda limit: account.engine.begin(arguments, shared, limit))
-        whole, members = stop.outcome, np.arange(self.size)
-        while True:
-            pc = stop.outcome.pc.numpy()[: len(members)]
-            slots = np.flatnonzero(pc != self.stopped)
-            can_move = (pc < self.stopped).any()
-            if not len(slots) or (can_move and self.options.max_steps is not None):
-                break
-            last, states = account, stop.states
-            if not can_move:
-                if depth >= self.limit:
-                    break
-                self.depth = depth = min(depth * 2, self.limit)
-                account = self.account(depth, last.engine.count)
-            elif last.is_due:
-                account = last.smaller = self.account(depth, last.floor)
-            if account is not last:
-                states, members = last.hand_over(states, slots, account), members[slots]
-            stop = account.run(lambda limit, a=account, s=states: a.engine.resume(s, shared, limit))
-            whole = _updated(whole, members, stop.outcome)
-        return whole, account.engine.machine.counted(stop.states) if self.counts else []
+    def _run(self, arguments: list[Stored], shared: list[tf.Tensor]) -> Position:
+        position = execution.begin(self, arguments, shared)
+        while not self.is_over(position):
+            position = execution.go_on(self, position, shared)
+        return position
+
+    def is_over(self, position: Position) -> bool:
+        """Whether nobody can go on, or ``max_steps`` blocks have run."""
+        is_out_of_steps = self.options.max_steps is not None and bool((position.pc < self.stopped).any())
+        return is_out_of_steps or execution.is_over(self, position)
 
     def count_members(self, source: Source, shared: Sequence[tf.Tensor]) -> list[Counted]:
         """As ``count``, with ``size`` lanes for all members."""
@@ -207,12 +208,6 @@ class ProgramCounter:
     def _graph(self) -> tf.types.experimental.PolymorphicFunction:
         run = in_one_go(self.machine(self.options.max_depth or 0, self.size), self.options)
         return tf.function(run, autograph=False, jit_compile=self.options.jit_compile)
-
-
-def _updated(whole: Outcome, members: np.ndarray, part: Outcome) -> Outcome:
-    """With what a later engine says of some members."""
-    index, count = members[:, np.newaxis], len(members)
-    return tf.nest.map_structure(lambda all_, some: tf.tensor_scatter_nd_update(all_, index, some[:count]), whole, part)
 
 
 def _poisoned(leaf: tf.Tensor, failed: tf.Tensor) -> tf.Tensor:

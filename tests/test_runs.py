@@ -1,0 +1,295 @@
+"""Runs that are cut, saved, killed and taken up again: bit for bit what a call returns."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import autobatch as ab
+from autobatch import run_file, runs
+from autobatch.errors import (
+    MemberAssertionError,
+    RunFileError,
+    SettingError,
+    StackOverflowError,
+    StepLimitError,
+)
+from tests import killed
+from tests.backends import assert_same
+from tests.fuzz import arguments, load
+from tests.generator import programs
+from tests.programs import PROGRAMS, collatz
+from tests.test_random_programs import fixed
+
+FACTOR = 2
+
+
+def scaled(x):
+    return FACTOR * x
+
+
+@ab.autobatch
+def fibonacci(n):
+    if n <= 1:
+        return 1
+    return fibonacci(n - 2) + fibonacci(n - 1)
+
+
+@ab.autobatch
+def sum_to(n):
+    return 0 if n == 0 else n + sum_to(n - 1)
+
+
+@ab.autobatch
+def tripled(n):
+    assert n != 13, "unlucky"
+    return 3 * n
+
+
+@ab.autobatch
+def doubled(n):
+    total = 0
+    while n > 0:
+        total = total + scaled(n)
+        n = n - 1
+    return total
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Rounds as short as can be."""
+    monkeypatch.setattr(runs, "ROUND", 0.0)
+
+
+def taken_up(run, function, path):
+    run.save(path)
+    return ab.load_run(function, path)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs(name, tmp_path):
+    function, args = PROGRAMS[name]
+    run = taken_up(function.start(*args), function, tmp_path / "run")
+    run = taken_up(run.advance(3), function, tmp_path / "run")
+    assert_same(run.result(), function.options(backend="unbatched")(*args))
+
+
+@settings(fixed, max_examples=10)
+@given(text=programs(), values=arguments, cuts=st.lists(st.integers(0, 20), max_size=3))
+def test_random_programs(text, values, cuts):
+    f = load(text)
+    run = f.options(jit_compile=False).start(*values)
+    for steps in cuts:
+        run.advance(steps)
+    assert_same(run.result(), f.options(backend="unbatched")(*values))
+
+
+@pytest.mark.parametrize("options", [{}, {"shards": 1}, {"shards": 3}, {"compact": "always"}, {"compact": "never"}])
+def test_wherever_it_is_cut(options, tmp_path):
+    n = tf.constant(np.random.default_rng(0).integers(0, 21, 300))
+    f, rng = fibonacci.options(**options), random.Random(0)
+    run = f.start(n)
+    while not run.is_over:
+        run.advance(rng.choice([0, 1, 10, 100, 1000]))
+        members, results = run.partial_result()
+        np.testing.assert_array_equal(members, np.flatnonzero(run.finished))
+        np.testing.assert_array_equal(results, fibonacci(n).numpy()[members])
+        if rng.random() < 0.3:
+            run = taken_up(run, f, tmp_path / "run")
+    np.testing.assert_array_equal(run.result(), fibonacci(n))
+    assert run.progress.finished == run.progress.members == 300
+
+
+def test_it_is_loaded_into_other_parts(tmp_path):
+    n = tf.range(20)
+    fibonacci.options(shards=3).start(n).advance(5).save(tmp_path / "run")
+    run = ab.load_run(fibonacci.options(shards=2), tmp_path / "run")
+    assert 0 < run.progress.finished < 20
+    np.testing.assert_array_equal(run.result(), fibonacci(n))
+
+
+def test_a_step_is_a_turn():
+    run = fibonacci.start(tf.constant([20]))
+    assert run.advance(7).progress == (0, 1, 7)
+    assert run.advance(0).progress.steps == 7
+    assert run.advance(seconds=0).progress.steps == 7
+    assert repr(run) == "<Run of fibonacci: 0 of 1 members finished after 7 steps>"
+
+
+def test_a_limit_in_seconds():
+    run = fibonacci.start(tf.constant([31]))
+    start = time.monotonic()
+    assert not run.advance(seconds=0.2).is_over
+    assert time.monotonic() - start < 2
+
+
+def test_stacks_deepen(tmp_path):
+    run = sum_to.start(tf.constant([100, 3]))
+    while not run.is_over:
+        run = taken_up(run.advance(20), sum_to, tmp_path / "run")
+    np.testing.assert_array_equal(run.result(), [5050, 6])
+
+
+def test_an_error_keeps_the_others(tmp_path):
+    run = taken_up(tripled.start(tf.constant([3, 13, 4])).advance(), tripled, tmp_path / "run")
+    assert run.is_over and run.finished.all()
+    np.testing.assert_array_equal(run.partial_result()[0], [0, 2])
+    np.testing.assert_array_equal(run.partial_result()[1], [9, 12])
+    with pytest.raises(MemberAssertionError, match="unlucky") as caught:
+        run.result()
+    assert caught.value.members == (1,)
+
+
+def test_a_call_that_ran_out_of_steps(tmp_path):
+    with pytest.raises(StepLimitError) as caught:
+        fibonacci.options(max_steps=50)(tf.constant([3, 20, 5]))
+    run = caught.value.run
+    assert not run.is_over and not run.finished[1]
+    np.testing.assert_array_equal(taken_up(run, fibonacci, tmp_path / "run").result(), [3, 10946, 8])
+    with pytest.raises(StepLimitError) as caught:
+        collatz.options(max_steps=50)(tf.range(1, 100))
+    np.testing.assert_array_equal(caught.value.run.result(), collatz(tf.range(1, 100)))
+
+
+def test_too_deep():
+    run = sum_to.options(max_depth=20).start(tf.constant([3, 30, 4]))
+    with pytest.raises(StackOverflowError) as caught:
+        run.result()
+    assert caught.value.members == (1,)
+    assert run.is_over and run.finished.tolist() == [True, False, True]
+
+
+def test_no_members():
+    assert_same(collatz.start(tf.zeros([0], tf.int32)).result(), collatz(tf.zeros([0], tf.int32)))
+
+
+def test_interrupted(quick, tmp_path):
+    n = tf.constant([23, 3])
+    run = fibonacci.start(n, autosave=tmp_path / "run", every=1e9)
+    threading.Timer(0.3, signal.raise_signal, [signal.SIGINT]).start()
+    with pytest.raises(KeyboardInterrupt, match=r"1 of 2 members finished after .* is paused; \.advance\(\)"):
+        run.result()
+    assert ab.load_run(fibonacci, tmp_path / "run").progress == run.progress
+    np.testing.assert_array_equal(run.result(), fibonacci(n))
+
+
+def test_it_saves_itself(quick, tmp_path):
+    run = fibonacci.start(tf.constant([20, 3]), autosave=tmp_path / "run", every=0.0)
+    run.advance(100)
+    assert ab.load_run(fibonacci, tmp_path / "run").progress == run.progress
+    result = run.result()
+    np.testing.assert_array_equal(ab.load_run(fibonacci, tmp_path / "run").result(), result)
+    assert os.listdir(tmp_path) == ["run"]
+
+
+def test_a_bar(capsys):
+    run = fibonacci.start(tf.constant([3, 20, 5]), progress=True)
+    run.result()
+    assert "3/3" in capsys.readouterr().err
+    fibonacci.start(tf.constant([3, 20, 5])).result()
+    assert not capsys.readouterr().err
+
+
+# Files
+
+
+@pytest.fixture
+def saved(tmp_path):
+    path = tmp_path / "run"
+    doubled.start(tf.range(100)).advance(10).save(path)
+    return path
+
+
+def test_a_file_that_was_cut_off(saved):
+    content = saved.read_bytes()
+    for size in (*range(120), len(content) // 2, len(content) - 1):
+        saved.write_bytes(content[:size])
+        with pytest.raises(RunFileError):
+            ab.load_run(doubled, saved)
+
+
+def test_a_damaged_file(saved):
+    content, rng = saved.read_bytes(), random.Random(0)
+    for place in (*range(100), *(rng.randrange(len(content)) for _ in range(100))):
+        saved.write_bytes(content[:place] + bytes([content[place] ^ 1 << rng.randrange(8)]) + content[place + 1 :])
+        with pytest.raises(RunFileError):
+            ab.load_run(doubled, saved)
+
+
+def test_a_file_of_another_version(saved, monkeypatch):
+    monkeypatch.setattr(run_file, "VERSION", run_file.VERSION + 1)
+    with pytest.raises(RunFileError, match="is of version 1; this is version 2"):
+        ab.load_run(doubled, saved)
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        ab.load_run(doubled, tmp_path / "run")
+
+
+def test_another_function(saved):
+    with pytest.raises(RunFileError, match="holds a run of `doubled`"):
+        ab.load_run(sum_to, saved)
+
+
+@pytest.mark.parametrize(("name", "value"), [("FACTOR", 3), ("scaled", lambda x: x)])
+def test_what_it_reads_from_outside_has_changed(saved, monkeypatch, name, value):
+    monkeypatch.setitem(globals(), name, value)
+    with pytest.raises(RunFileError, match="it has changed, or what it reads from outside has"):
+        ab.load_run(doubled, saved)
+
+
+def test_other_optimizations(saved):
+    with pytest.raises(RunFileError, match="it has changed"):
+        ab.load_run(doubled.options(optimizations=("registers",)), saved)
+
+
+def test_what_cannot_be_pickled(tmp_path):
+    @ab.autobatch(static_argnames=("f",))
+    def applied(f, x):
+        while x < 10:
+            x = f(x)
+        return x
+
+    with pytest.raises(RunFileError, match="cannot be pickled"):
+        applied.start(lambda x: x + 1, tf.range(3)).save(tmp_path / "run")
+    assert not os.listdir(tmp_path)
+
+
+def test_what_cannot_be_started():
+    with pytest.raises(SettingError, match="no state that could be paused"):
+        collatz.options(backend="local_static").start(tf.range(1, 3))
+    with pytest.raises(SettingError, match="max_steps"):
+        collatz.options(max_steps=10).start(tf.range(1, 3))
+    with pytest.raises(SettingError, match="outside of tf.function"):
+        tf.function(lambda n: collatz.start(n), autograph=False)(tf.range(1, 3))
+
+
+def test_killed_at_random_moments(tmp_path):
+    """Thirty times, with SIGKILL: each process goes on from where the last one saved itself."""
+    path, rng, kills, seen = tmp_path / "run", random.Random(0), 0, 0
+    while kills < 30:
+        command, root = [sys.executable, "-m", "tests.killed", path], Path(__file__).parent.parent
+        with subprocess.Popen(
+            command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        ) as process:
+            assert process.stdout is not None
+            steps = int(process.stdout.readline())  # it has begun
+            assert steps >= seen
+            seen = steps
+            time.sleep(rng.uniform(0, 0.15))
+            process.kill()
+        kills += 1
+    run = ab.load_run(killed.slow, path)
+    assert run.progress.steps >= seen > 0
+    np.testing.assert_array_equal(run.result(), killed.slow(killed.MEMBERS))
