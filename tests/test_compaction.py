@@ -23,9 +23,9 @@ def small_engines(monkeypatch):
 
 
 def _noted(init, made):
-    def wrapper(self, machine, parts, count, options):
+    def wrapper(self, machine, parts, count, *others):
         made.append((count, machine.depth))
-        init(self, machine, parts, count, options)
+        init(self, machine, parts, count, *others)
 
     return wrapper
 

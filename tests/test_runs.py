@@ -5,7 +5,6 @@ import random
 import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from autobatch.errors import (
     StackOverflowError,
     StepLimitError,
 )
+from autobatch.runtime import execution
 from tests import killed
 from tests.backends import assert_same
 from tests.fuzz import arguments, load
@@ -173,12 +173,20 @@ def test_no_members():
     assert_same(collatz.start(tf.zeros([0], tf.int32)).result(), collatz(tf.zeros([0], tf.int32)))
 
 
-def test_interrupted(quick, tmp_path):
-    n = tf.constant([23, 3])
+def test_interrupted(monkeypatch, tmp_path):
+    n, go_on, rounds = tf.constant([20, 3]), execution.go_on, []
+
+    def interrupted(*args):
+        rounds.append(args)
+        if len(rounds) == 3:
+            signal.raise_signal(signal.SIGINT)
+        return go_on(*args)
+
     run = fibonacci.start(n, autosave=tmp_path / "run", every=1e9)
-    threading.Timer(0.3, signal.raise_signal, [signal.SIGINT]).start()
+    monkeypatch.setattr(execution, "go_on", interrupted)
     with pytest.raises(KeyboardInterrupt, match=r"1 of 2 members finished after .* is paused; \.advance\(\)"):
         run.result()
+    assert len(rounds) == 3
     assert ab.load_run(fibonacci, tmp_path / "run").progress == run.progress
     np.testing.assert_array_equal(run.result(), fibonacci(n))
 

@@ -30,7 +30,7 @@ class Account:
     can_pause: whether the engine heeds limits even if there is no smaller one.
     """
 
-    def __init__(self, machine: Machine, parts: int, count: int, options: Options, can_pause: bool):
+    def __init__(self, machine: Machine, parts: int, count: int, options: Options, can_pause: bool = False):
         wanted = options.compact != "never" and options.max_steps is None and not machine.knows_positions
         self.floor = count // RATIO if wanted and count >= RATIO * SMALLEST else 0
         self.engine = Engine(machine, parts, count, options, stops_early=can_pause or self.floor > 0)
@@ -51,7 +51,7 @@ class Account:
     def _pays(self) -> bool:
         return self.smaller is not None or self.always or (self.price is not None and self.lost >= self.price)
 
-    def run(self, go: Callable[[Limit], Stop], looks: int) -> Stop:
+    def run(self, go: Callable[[Limit], Stop], looks: int = FOREVER) -> Stop:
         """Runs the engine for so many looks, or to the point where a smaller one is due, and keeps the account."""
         if not self.floor:
             return go(Limit(looks=looks))
