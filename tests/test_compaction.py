@@ -96,7 +96,7 @@ def test_a_smaller_engine_is_compiled_once_it_would_have_paid(monkeypatch):
 
     def go(limit):
         limits.append(limit)
-        if limit.patience == 0:  # to compile it
+        if limit.looks == 0:  # to compile it
             clock.now += 10.0
             return _stop(looks=0, late=0)
         clock.now += limit.patience + 3
@@ -104,10 +104,10 @@ def test_a_smaller_engine_is_compiled_once_it_would_have_paid(monkeypatch):
 
     account.run(go)
     assert (account.price, account.pace, account.lost) == (10.0, 1.0, 1.0)
-    assert not account.is_due
+    assert not account.is_due(16)
     account.run(go)
     assert limits[-1].patience == 1 + 18  # 9 s are left, of which half a second is lost at each look
-    assert account.is_due
+    assert account.is_due(16) and not account.is_due(17)
 
 
 def _stop(looks, late):
