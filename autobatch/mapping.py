@@ -13,7 +13,7 @@ from tqdm.auto import tqdm
 from autobatch import errors, streams
 from autobatch.arguments import Arguments
 from autobatch.options import Options
-from autobatch.program import Program
+from autobatch.program import Program, check_attended
 from autobatch.runtime.members import Batch, Finished
 from autobatch.runtime.program_counter import ProgramCounter
 from autobatch.runtime.vectorize import Stored
@@ -21,13 +21,7 @@ from autobatch.runtime.vectorize import Stored
 
 def check(options: Options, lanes: Any) -> None:
     """Raises SettingError for what ``map`` cannot use."""
-    if not tf.executing_eagerly():
-        raise errors.SettingError("f.map runs outside of tf.function only: there the host brings in members.")
-    if options.backend != "program_counter":
-        raise errors.SettingError(
-            f"The {options.backend} backend has no lanes that could take another member.",
-            help='f.map is for backend="program_counter".',
-        )
+    check_attended("f.map", "lanes that could take another member", options)
     if options.max_steps is not None:
         raise errors.SettingError("max_steps is the limit of a call; f.map has none.")
     if isinstance(lanes, bool) or not isinstance(lanes, int | np.integer) or lanes < 1:

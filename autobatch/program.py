@@ -31,6 +31,16 @@ from autobatch.runtime.vectorize import Stored
 from autobatch.types import coerce
 
 
+def check_attended(call: str, needed: str, options: Options) -> None:
+    """Raises SettingError where no host looks at a machine while it works."""
+    if not tf.executing_eagerly():
+        raise errors.SettingError(f"{call} runs outside of tf.function only: there the host looks at the machine.")
+    if options.backend != "program_counter":
+        raise errors.SettingError(
+            f"The {options.backend} backend has no {needed}.", help=f'{call} is for backend="program_counter".'
+        )
+
+
 def _typed(
     callee: Callee, callee_of: Callable[[Any], Callee | None], taken: Arguments
 ) -> tuple[Frontend, TypedProgram]:

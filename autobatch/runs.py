@@ -16,7 +16,7 @@ from autobatch import errors, run_file
 from autobatch.arguments import Arguments
 from autobatch.fingerprint import fingerprint
 from autobatch.options import Options
-from autobatch.program import Program
+from autobatch.program import Program, check_attended
 from autobatch.runtime import execution
 from autobatch.runtime.execution import Position
 from autobatch.runtime.vectorize import Stored
@@ -178,13 +178,7 @@ class Run:
 
 def check(options: Options) -> None:
     """Raises SettingError for what a run cannot use."""
-    if not tf.executing_eagerly():
-        raise errors.SettingError("f.start runs outside of tf.function only: there the host looks at the machine.")
-    if options.backend != "program_counter":
-        raise errors.SettingError(
-            f"The {options.backend} backend has no state that could be paused.",
-            help='f.start is for backend="program_counter".',
-        )
+    check_attended("f.start", "state that could be paused", options)
     if options.max_steps is not None:
         raise errors.SettingError("max_steps is the limit of a call.", help="run.advance(steps) lets a run take a few.")
 
