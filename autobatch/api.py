@@ -19,6 +19,7 @@ from autobatch.frontend.lower import static_key
 from autobatch.frontend.source import check_function, signature
 from autobatch.options import Axes, Backend, Options, as_names
 from autobatch.program import Program
+from autobatch.recent import Recent
 from autobatch.runs import Run
 from autobatch.runtime import unbatched
 from autobatch.runtime.counts import Counted
@@ -110,7 +111,7 @@ class Autobatched:
         if unknown:
             raise ValueError(f"static_argnames names no parameter of {fn.__name__}: {', '.join(sorted(unknown))}")
         self._fn, self._options = fn, options
-        self._programs: dict[Any, Program] = {}
+        self._programs = Recent[Any, Program](str, frames=4)
         self._pythons: list[Callable] = []
         functools.update_wrapper(self, fn)
 
@@ -228,7 +229,7 @@ class Autobatched:
         other = copy.copy(self)
         other._options = dataclasses.replace(self._options, **changes)
         if other._options.static_argnames != self._options.static_argnames:
-            other._programs = {}
+            other._programs = Recent(str, frames=4)
         return other
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
@@ -257,10 +258,11 @@ class Autobatched:
             tuple((name, static_key(value)) for name, value in taken.static.items()),
             tuple(Exact(type_) for type_ in taken.types),
         )
-        program = self._programs.get(key)
-        if program is None or not program.is_up_to_date():
-            program = self._programs[key] = Program(self._callee, callee_of, taken)
-        return program
+        with context.tracing_lock:
+            program = self._programs.get(key)
+            if program is None or not program.is_up_to_date():
+                program = self._programs.put(key, Program(self._callee, callee_of, taken))
+            return program
 
     def _loop(self, args: Sequence[Any], kwargs: dict[str, Any], taken: Arguments) -> Any:
         """The batch as a Python loop over its members."""

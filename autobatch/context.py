@@ -7,9 +7,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import Enum
+from threading import RLock
 from typing import Any
 
 from autobatch.errors import MemberError
+
+tracing_lock = RLock()  # held while a program is made, traced or compiled: threads may call one function at once
 
 
 class Mode(Enum):

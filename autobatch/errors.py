@@ -139,3 +139,7 @@ class LogDensityError(AutobatchError, ValueError):
 
 class StartError(MemberError, ValueError):
     """Some chains start where the log density or its gradient is not finite."""
+
+
+class CacheWarning(UserWarning):
+    """So many different calls were compiled that an old one was dropped."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from autobatch import arguments, errors, ir
+from autobatch import arguments, context, errors, ir
 from autobatch.arguments import Arguments
 from autobatch.frontend.core import Callee
 from autobatch.frontend.lower import Frontend, lower
@@ -23,12 +23,13 @@ from autobatch.passes.storage import StoredProgram, allocate
 from autobatch.passes.tail_duplication import duplicate_tails
 from autobatch.passes.visit_order import in_visit_order
 from autobatch.passes.webs import split_webs
+from autobatch.recent import Recent
 from autobatch.runtime.counts import Counted
 from autobatch.runtime.local_static import LocalStatic
 from autobatch.runtime.members import Batch
 from autobatch.runtime.program_counter import ProgramCounter
 from autobatch.runtime.vectorize import Stored
-from autobatch.types import coerce
+from autobatch.types import coerce, describe
 
 
 def check_attended(call: str, needed: str, options: Options) -> None:
@@ -64,8 +65,8 @@ class Program:
         self.frontend, typed = _typed(callee, callee_of, taken)
         self.typed = write_in_place(typed)
         self.stacks: dict[frozenset[str], StoredProgram] = {}
-        self.executables: dict[tuple, ProgramCounter | LocalStatic] = {}
-        self.pausables: dict[tuple, ProgramCounter] = {}
+        self.executables = Recent[tuple, ProgramCounter | LocalStatic](self._of_size, frames=5)
+        self.pausables = Recent[tuple, ProgramCounter](self._of_size, frames=5)
         self.watch()
 
     def watch(self) -> None:
@@ -86,6 +87,14 @@ class Program:
             self.stacks[key] = in_visit_order(stored) if "visit_order" in key else stored
         return self.stacks[key]
 
+    def __str__(self) -> str:
+        entry = self.typed.program.entry
+        given = (f"{v}: {describe(self.typed.types[entry.name, v])}" for v in entry.inputs)
+        return f"`{entry.name}` for {', '.join(given)}"
+
+    def _of_size(self, machine: ProgramCounter | LocalStatic) -> str:
+        return f"{self}, in a batch of {machine.size}"
+
     @property
     def result_type(self) -> Any:
         entry = self.typed.program.entry
@@ -103,22 +112,24 @@ class Program:
 
     def executable(self, size: int, options: Options) -> ProgramCounter | LocalStatic:
         self._check_prints(options)
-        if (size, options) not in self.executables:
+        with context.tracing_lock:
+            found = self.executables.get((size, options))
+            if found is not None:
+                return found
             if options.backend == "local_static":
-                made = LocalStatic(self.typed, size, options)
-            else:
-                made = ProgramCounter(self.stack(options.optimizations), size, options)
-            self.executables[size, options] = made
-        return self.executables[size, options]
+                return self.executables.put((size, options), LocalStatic(self.typed, size, options))
+            made = ProgramCounter(self.stack(options.optimizations), size, options)
+            return self.executables.put((size, options), made)
 
     def pausable(self, size: int, options: Options) -> ProgramCounter:
         """What a ``Run`` runs on."""
         self._check_prints(options)
-        if (size, options) not in self.pausables:
-            self.pausables[size, options] = ProgramCounter(
-                self.stack(options.optimizations), size, options, can_pause=True
-            )
-        return self.pausables[size, options]
+        with context.tracing_lock:
+            found = self.pausables.get((size, options))
+            if found is not None:
+                return found
+            made = ProgramCounter(self.stack(options.optimizations), size, options, can_pause=True)
+            return self.pausables.put((size, options), made)
 
     def _check_prints(self, options: Options) -> None:
         prints = [check for check in self.typed.checks if check.error is None]

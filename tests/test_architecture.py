@@ -33,7 +33,7 @@ LAYERS = [
     ["indexing"],
     ["values", "structs"],
     ["explain"],
-    ["ir", "random", "context", "options", "streams", "run_file"],
+    ["ir", "random", "context", "options", "streams", "run_file", "recent"],
     ["errors"],
 ]
 

@@ -97,12 +97,14 @@ class Engine:
     def _run(self, function: Callable, start: Any, shared: list[tf.Tensor], limit: Limit) -> Stop:
         tensors = _tensors(limit)
         with as_traced() if self.options.jit_compile else nullcontext():
-            if function in self._traced:
-                return self._traced[function](start, shared, tensors)
-            made = tf.function(function, autograph=False)
-            self._traced[function] = made.get_concrete_function(start, shared, tensors)
-            with whole_loops(self.loop_limit):
-                return self._traced[function](start, shared, tensors)
+            if function not in self._traced:
+                with whole_loops(self.loop_limit):
+                    if function not in self._traced:
+                        traced = tf.function(function, autograph=False).get_concrete_function(start, shared, tensors)
+                        stop = traced(start, shared, tensors)  # compiles it
+                        self._traced[function] = traced
+                        return stop
+            return self._traced[function](start, shared, tensors)
 
     def _from_arguments(self, arguments: list[Stored], shared: list[tf.Tensor], limit: Limit) -> Stop:
         size, missing = self.machine.size, self.parts * self.machine.size - self.count

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from autobatch import ir, regions
+from autobatch import context, ir, regions
 from autobatch.inference import TypedProgram
 from autobatch.options import Options
 from autobatch.passes.costs import computed
@@ -31,23 +31,33 @@ class LocalStatic:
         self.functions = {f.name: _Function(f, typed, size, options.jit_compile) for f in typed.program.functions}
 
     def __call__(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor]) -> list[Stored]:
-        self.faults, self.steps = np.zeros(self.size, np.int32), 0
-        self.counts = {(f.name, i): [0, 0, 0] for f in self.typed.program.functions for i in range(len(f.blocks))}
-        self.notes = {k: self._no_note(check) for k, check in enumerate(self.typed.checks)}
-        everyone = np.ones(self.size, bool)
-        results = self.run(self.typed.program.entry.name, arguments, everyone, list(shared), 0, None)
-        raise_for_faults(self.faults, self.typed.checks, list(self.notes.values()), shared, results)
-        return results
+        return _Execution(self)(arguments, shared)
 
     def count(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor]) -> list[Counted]:
         """Runs all members, and says what each block that ran has done."""
-        self(arguments, shared)
-        found = []
-        for (name, i), counts in self.counts.items():
+        execution, found = _Execution(self), []
+        execution(arguments, shared)
+        for (name, i), counts in execution.counts.items():
             function = self.functions[name]
             if counts[0]:
                 found.append(Counted(f"{name} {i}", function.function.blocks[i], counts, function.cost(i)))
         return found
+
+
+class _Execution:
+    """One call, and what has become of its members."""
+
+    def __init__(self, of: LocalStatic):
+        self.typed, self.size, self.options, self.functions = of.typed, of.size, of.options, of.functions
+        self.faults, self.steps = np.zeros(self.size, np.int32), 0
+        self.counts = {(f.name, i): [0, 0, 0] for f in self.typed.program.functions for i in range(len(f.blocks))}
+        self.notes = {k: self._no_note(check) for k, check in enumerate(self.typed.checks)}
+
+    def __call__(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor]) -> list[Stored]:
+        everyone = np.ones(self.size, bool)
+        results = self.run(self.typed.program.entry.name, arguments, everyone, list(shared), 0, None)
+        raise_for_faults(self.faults, self.typed.checks, list(self.notes.values()), shared, results)
+        return results
 
     def _no_note(self, check: regions.Check) -> Stored:
         return [tf.zeros([self.size, *leaf.shape], leaf.dtype) for leaf in dynamic(check.values.type)]
@@ -179,8 +189,8 @@ class _RegionStep:
 
         def run(inputs: Environment, old: Environment, active: tf.Tensor, shared: list[tf.Tensor]) -> Environment:
             # Idle members compute on a copy of an active member's data: their own may be stale and raise.
-            donor = tf.where(active, tf.range(size), tf.argmax(active, output_type=tf.int32))
-            inputs = {v: [tf.gather(leaf, donor) for leaf in leaves] for v, leaves in inputs.items()}
+            donor = tf.argmax(active)
+            inputs = {v: [_masked(active, leaf, leaf[donor]) for leaf in leaves] for v, leaves in inputs.items()}
             new = run_region(region, inputs, types, wanted, shared, size, checks)
             kept = {v: [_masked(active, n, o) for n, o in zip(new[v], old[v], strict=True)] for v in wanted}
             return kept | {key: leaves for key, leaves in new.items() if key not in wanted}
@@ -191,7 +201,10 @@ class _RegionStep:
     def __call__(self, env: Environment, active: np.ndarray, shared: list[tf.Tensor]) -> Any:
         inputs = {v: env[v] for v in self.inputs if v in env}
         arguments = (inputs, {v: env[v] for v in self.wanted}, tf.constant(active), shared)
-        concrete = self.concrete = self.concrete or self.function.get_concrete_function(*arguments)
+        concrete = self.concrete
+        if concrete is None:
+            with context.tracing_lock:
+                concrete = self.concrete = self.concrete or self.function.get_concrete_function(*arguments)
         return concrete(*arguments)
 
 

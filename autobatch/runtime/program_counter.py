@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from autobatch import errors, ir
+from autobatch import context, errors, ir
 from autobatch.options import Options
 from autobatch.passes.storage import StoredProgram
 from autobatch.runtime import execution, failures
@@ -60,11 +60,12 @@ class ProgramCounter:
 
     def account(self, depth: int, count: int) -> Account:
         """That of the engine for this many members, with stacks of ``depth`` frames."""
-        if (depth, count) not in self.accounts:
-            parts = self.shards(depth, count)
-            machine = self.machine(depth, -(-count // parts))
-            self.accounts[depth, count] = Account(machine, parts, count, self.options, self.can_pause)
-        return self.accounts[depth, count]
+        with context.tracing_lock:
+            if (depth, count) not in self.accounts:
+                parts = self.shards(depth, count)
+                machine = self.machine(depth, -(-count // parts))
+                self.accounts[depth, count] = Account(machine, parts, count, self.options, self.can_pause)
+            return self.accounts[depth, count]
 
     @cached_property
     def has_calls(self) -> bool:

@@ -6,7 +6,6 @@ the pool, then one for each lane, for a member that it has kept from an earlier 
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import cached_property
@@ -15,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from autobatch import context
 from autobatch.options import Options
 from autobatch.runtime import partial
 from autobatch.runtime.dispatch import STRATEGIES
@@ -71,7 +71,6 @@ class Refilled:
         self.machine, self.loop_limit = fitted(machine, options)
         self.options = options
         self._compiled: dict[int, Callable] = {}  # by the rows of a pool
-        self._compiling = threading.Lock()
 
     def empty(self) -> Lanes:
         return Lanes(self.machine.empty(), tf.fill([self.machine.size], UNFINISHED))
@@ -79,7 +78,7 @@ class Refilled:
     def advance(self, lanes: Lanes, pool: Pool, shared: Sequence[tf.Tensor]) -> tuple[Lanes, Harvest]:
         """Runs until no lane can move, or many wait: for the next pool, or for deeper stacks."""
         with as_traced() if self.options.jit_compile else nullcontext():
-            with self._compiling:
+            with context.tracing_lock:
                 if pool.rows not in self._compiled:
                     self._compiled[pool.rows] = self._compile(pool, list(shared))
             return self._compiled[pool.rows](lanes, pool, list(shared))

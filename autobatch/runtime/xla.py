@@ -23,6 +23,7 @@ import tensorflow as tf
 from tensorflow.core.protobuf import config_pb2
 from tensorflow.python.eager import context as eager_context
 
+from autobatch import context
 from autobatch.options import Options
 from autobatch.passes.costs import smallest_product
 from autobatch.runtime.machine import Machine
@@ -48,27 +49,28 @@ def fitted(machine: Machine, options: Options) -> tuple[Machine, int]:
 
 @contextmanager
 def whole_loops(limit: int) -> Iterator[None]:
-    """What is compiled in it has one function for each loop that touches fewer bytes in a round."""
-    if not _may_set:
-        yield
-        return
-    _set(limit)
-    try:
-        yield
-    finally:
-        _set(DEFAULT)
+    """What is compiled in it, by one thread at a time, has one function for each loop that touches fewer bytes."""
+    with context.tracing_lock:
+        if not _may_set:
+            yield
+            return
+        _set(limit)
+        try:
+            yield
+        finally:
+            _set(DEFAULT)
 
 
 @contextmanager
 def as_traced() -> Iterator[None]:
     """What is called in it skips TensorFlow's graph optimizer, which takes a second for what XLA does again."""
-    context: Any = eager_context.context()
-    usual = context.function_call_options
-    context.function_call_options = _unoptimized(usual.executor_type, usual.config_proto_serialized)
+    eager: Any = eager_context.context()
+    usual = eager.function_call_options
+    eager.function_call_options = _unoptimized(usual.executor_type, usual.config_proto_serialized)
     try:
         yield
     finally:
-        context.function_call_options = usual
+        eager.function_call_options = usual
 
 
 @functools.cache
