@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import tensorflow as tf
 
-from autobatch import arguments, context, dot, errors, ir, mapping, runs, streams
+from autobatch import arguments, context, distribution, dot, errors, exporting, ir, mapping, runs, streams
 from autobatch.arguments import Arguments
 from autobatch.frontend.core import Callee
 from autobatch.frontend.lower import static_key
@@ -43,6 +43,8 @@ def autobatch(
     compact: Literal["auto", "always", "never"] = "auto",
     max_depth: int | None = None,
     max_steps: int | None = None,
+    deadline: float | None = None,
+    strategy: tf.distribute.Strategy | None = None,
 ) -> Any:
     """Makes a function of one example run on a whole batch, each member with its own control flow.
 
@@ -63,7 +65,7 @@ def autobatch(
         there), or "auto" (now always guarded).
       schedule: which block runs next, of those at which members wait: "earliest" in program order (the paper's choice),
         "most_populated", "weighed" (that which serves most members for what it costs), or "auto"
-        (weighed, if the blocks do enough to be worth it).  Results do not depend on it.
+        (weighed, unless there are loops of blocks that do little).  Results do not depend on it.
       partial: how a block runs at which some lanes only wait: "mask" (for all lanes, keeping what concerns those),
         "gather" (in chunks of waiting lanes, where XLA compiles and the block touches no stack), or "auto" (gathers for
         blocks that do very much).  Results do not depend on it.
@@ -77,6 +79,9 @@ def autobatch(
         Inside a ``tf.function`` stacks cannot grow, and a recursive function needs it.
       max_steps: how many blocks may run in all (of each part, if there are several); None for no limit.  Says which
         members are in a loop without end.
+      deadline: how many seconds a call may work, compiling aside, to about a round of half a second; None for no limit.
+      strategy: a ``tf.distribute.Strategy`` over whose replicas the members are split, each with a machine of its own;
+        of several processes each makes the same call, and gets the results of all.
 
     Returns: an ``Autobatched``.
 
@@ -84,7 +89,19 @@ def autobatch(
     """
     names = as_names(static_argnames)
     options = Options(
-        in_axes, names, backend, jit_compile, dispatch, schedule, partial, shards, compact, max_depth, max_steps
+        in_axes,
+        names,
+        backend,
+        jit_compile,
+        dispatch,
+        schedule,
+        partial,
+        shards,
+        compact,
+        max_depth,
+        max_steps,
+        deadline,
+        strategy,
     )
     if fn is None:
         return lambda function: Autobatched(function, options)
@@ -128,7 +145,13 @@ class Autobatched:
         taken = self._take_apart(args, kwargs)
         if self._options.backend == "unbatched":
             return self._loop(args, kwargs, taken)
-        program = self._program(taken)
+        return self._run(self._program(taken), taken)
+
+    def _run(self, program: Program, taken: Arguments) -> Any:
+        if self._options.strategy is not None:
+            return distribution.run(program, taken, self._options)
+        if self._options.deadline is not None:
+            return runs.within(program, taken, self._options)
         try:
             return program.run(taken, self._options)
         except errors.StepLimitError as error:
@@ -234,7 +257,7 @@ class Autobatched:
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """The program for arguments like these, before it is compiled."""
-        return Lowered(self, self._take_apart(args, kwargs))
+        return Lowered(self, args, kwargs)
 
     def __repr__(self) -> str:
         return f"<autobatched {self.__qualname__}>"
@@ -266,6 +289,8 @@ class Autobatched:
 
     def _loop(self, args: Sequence[Any], kwargs: dict[str, Any], taken: Arguments) -> Any:
         """The batch as a Python loop over its members."""
+        if self._options.deadline is not None or self._options.strategy is not None:
+            raise errors.SettingError("The unbatched backend has no deadline and no strategy.")
         if not taken.size:
             raise errors.BatchShapeError(
                 "The unbatched backend cannot tell what an empty batch returns.", help="use another backend."
@@ -349,9 +374,10 @@ def callee_of(value: Any) -> Callee | None:
 class Lowered:
     """A program for arguments of known types and batch size: to look at, or to compile."""
 
-    def __init__(self, entry: Autobatched, taken: Arguments):
-        self._entry, self._taken, self._options = entry, taken, entry._options
-        self._program = entry._program(taken)
+    def __init__(self, entry: Autobatched, args: Sequence[Any], kwargs: dict[str, Any]):
+        self._entry, self._args, self._kwargs, self._options = entry, args, kwargs, entry._options
+        self._taken = entry._take_apart(args, kwargs)
+        self._program = entry._program(self._taken)
 
     def __repr__(self) -> str:
         return f"<{self._entry.__qualname__}, lowered for a batch of {self._taken.size}>\n{self.as_text()}"
@@ -412,6 +438,29 @@ class Lowered:
         """The control-flow graphs in Graphviz' language, a cluster for each function."""
         return dot.to_dot(self.program)
 
+    def export(self, kind: Literal["saved_model", "stablehlo"], path: str | os.PathLike) -> None:
+        """Writes the program into the folder ``path``, to be run without this library, for batches of this size.
+
+        Arguments that are no tensors are part of the program.  As inside a ``tf.function``, a recursive function needs
+        ``max_depth``, and what members that fail return is NaN, or the lowest integer.
+
+        Args:
+          kind: "saved_model", for ``tf.saved_model.load(path).call(...)`` and TensorFlow Serving; or "stablehlo":
+            ``program.mlir``, whose results are those of the function, flat, and ``arguments.npz`` with the arguments
+            that it was lowered for, in order, and behind them tensors that the code closes over.
+          path: the folder.
+        """
+        entry = self._entry.options(backend="program_counter")
+        names = list(signature(entry._fn).parameters)[len(entry._receiver) :]
+        call = exporting.Call(entry, self._args, self._kwargs, names)
+        match kind:
+            case "saved_model":
+                exporting.saved_model(call, path)
+            case "stablehlo":
+                exporting.stablehlo(call, path)
+            case _:
+                raise ValueError(f"kind must be 'saved_model' or 'stablehlo', not {kind!r}")
+
     def compile(self) -> Compiled:
         """The executable for just these argument types and this batch size; it is run once, so XLA has compiled it."""
         return Compiled(self)
@@ -422,7 +471,7 @@ class Compiled:
 
     def __init__(self, lowered: Lowered):
         self._lowered = lowered
-        lowered._program.run(lowered._taken, lowered._options)
+        lowered._entry._run(lowered._program, lowered._taken)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Raises BatchShapeError for arguments of other types or another batch size than it was compiled for."""
@@ -434,4 +483,4 @@ class Compiled:
                 f"{', '.join(map(describe, lowered._taken.types))}.",
                 help="call the autobatched function itself, which compiles for whatever it is given.",
             )
-        return lowered._program.run(taken, lowered._options)
+        return lowered._entry._run(lowered._program, taken)

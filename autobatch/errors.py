@@ -109,16 +109,29 @@ class StackOverflowError(MemberError):
     """Some members' calls nest deeper than ``max_depth``."""
 
 
-class StepLimitError(MemberError):
-    """Some members have not finished after ``max_steps`` blocks."""
+class UnfinishedError(MemberError):
+    """Some members have not finished where a limit ended the call."""
 
-    position: Any = None  # where the machine stopped
     paused: Callable[[], Any] | None = None
 
     @cached_property
     def run(self) -> Any:
-        """An ``ab.Run`` that goes on from there, without ``max_steps``; None for the other backends."""
+        """An ``ab.Run`` that goes on from there, without the limit; None if there is no machine that could."""
         return self.paused() if self.paused else None
+
+
+class StepLimitError(UnfinishedError):
+    """Some members have not finished after ``max_steps`` blocks."""
+
+    position: Any = None  # where the machine stopped
+
+
+class DeadlineError(UnfinishedError):
+    """Some members have not finished within ``deadline`` seconds."""
+
+
+class ReplicaError(MemberError):
+    """Some replicas of a ``tf.distribute.Strategy`` failed, and so did all of their members."""
 
 
 class ExecutionError(AutobatchError):

@@ -155,3 +155,13 @@ def _first_line(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     # Without TensorFlow's names of graph nodes, which mean nothing to the user.
     return re.sub(r" for '\{\{node.*?\}\}.*", "", lines[0]).rstrip(".") if lines else type(error).__name__
+
+
+def operation_failure(message: str) -> str:
+    """What an operation says that failed while it ran, without the stack of where it was traced."""
+    files = re.findall(r'^  File "(.+)", line (\d+)', message, re.MULTILINE)
+    said = [
+        line for line in message.splitlines() if line and not re.match(r"Graph execution error|Detected at|\s", line)
+    ]
+    place = f" ({files[-1][0]}:{files[-1][1]})" if files else ""
+    return (said[0] if said else message) + place

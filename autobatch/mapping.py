@@ -22,8 +22,10 @@ from autobatch.runtime.vectorize import Stored
 def check(options: Options, lanes: Any) -> None:
     """Raises SettingError for what ``map`` cannot use."""
     check_attended("f.map", "lanes that could take another member", options)
-    if options.max_steps is not None:
-        raise errors.SettingError("max_steps is the limit of a call; f.map has none.")
+    if options.strategy is not None:
+        raise errors.SettingError("The lanes of f.map are of one machine: it has no strategy.")
+    if options.max_steps is not None or options.deadline is not None:
+        raise errors.SettingError("max_steps and deadline are limits of a call; f.map has none.")
     if isinstance(lanes, bool) or not isinstance(lanes, int | np.integer) or lanes < 1:
         raise errors.SettingError(f"lanes must be an int of at least 1, not {lanes!r}.")
 

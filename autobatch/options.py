@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
+
+import tensorflow as tf
 
 Backend = Literal["program_counter", "local_static", "unbatched"]
 Axes = int | None | Sequence[int | None]
@@ -42,6 +45,8 @@ class Options:
     compact: Literal["auto", "always", "never"] = "auto"
     max_depth: int | None = None
     max_steps: int | None = None
+    deadline: float | None = None
+    strategy: tf.distribute.Strategy | None = None
     optimizations: Collection[str] = OPTIMIZATIONS
 
     def __post_init__(self) -> None:
@@ -67,6 +72,14 @@ class Options:
             limit = getattr(self, name)
             if limit is not None and (not isinstance(limit, int) or limit < 0):
                 raise ValueError(f"{name} must be None or an int of at least 0, not {limit!r}")
+        if self.deadline is not None and (not isinstance(self.deadline, int | float) or not self.deadline >= 0):
+            raise ValueError(f"deadline must be None or seconds, at least 0, not {self.deadline!r}")
+        if self.strategy is not None and not isinstance(self.strategy, tf.distribute.Strategy):
+            raise ValueError(f"strategy must be None or a tf.distribute.Strategy, not {self.strategy!r}")
+
+    def without(self, name: str) -> Options:
+        """The options where this one is None."""
+        return dataclasses.replace(self, **{name: None})
 
 
 def _check_choice(name: str, value: str, choices: Sequence[str]) -> None:

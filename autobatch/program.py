@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from autobatch import arguments, context, errors, ir
 from autobatch.arguments import Arguments
+from autobatch.explain import operation_failure
 from autobatch.frontend.core import Callee
 from autobatch.frontend.lower import Frontend, lower
 from autobatch.frontend.watch import watch
@@ -110,16 +111,18 @@ class Program:
             return counting.count(self.arguments(taken), taken.shared)
         return counting.count_members(Batch(self.arguments(taken), taken.size), taken.shared)
 
-    def executable(self, size: int, options: Options) -> ProgramCounter | LocalStatic:
+    def executable(self, size: int, options: Options, device: str = "") -> ProgramCounter | LocalStatic:
+        """What runs a batch of this size; each ``device`` has its own."""
         self._check_prints(options)
         with context.tracing_lock:
-            found = self.executables.get((size, options))
+            found = self.executables.get((size, options, device))
             if found is not None:
                 return found
             if options.backend == "local_static":
-                return self.executables.put((size, options), LocalStatic(self.typed, size, options))
-            made = ProgramCounter(self.stack(options.optimizations), size, options)
-            return self.executables.put((size, options), made)
+                made = LocalStatic(self.typed, size, options)
+            else:
+                made = ProgramCounter(self.stack(options.optimizations), size, options)
+            return self.executables.put((size, options, device), made)
 
     def pausable(self, size: int, options: Options) -> ProgramCounter:
         """What a ``Run`` runs on."""
@@ -162,7 +165,7 @@ class Program:
                 error.results = arguments.put_together(self.result_type, error.results[0], taken, saturate=True)
             raise
         except tf.errors.OpError as error:
-            text = error.message.splitlines()[0]
+            text = operation_failure(error.message)
             help = ""
             if "fixed tensor list size" in error.message:
                 help = 'gradients through loops need jit_compile=False or backend="local_static".'

@@ -123,9 +123,7 @@ class Run:
 
         Raises: what a call raises.
         """
-        self.advance()
-        outcome = self._position.outcome
-        return self._program.put_together(self._taken, lambda: self._machine.results(outcome, self._taken.shared))
+        return self.advance()._result()
 
     def partial_result(self) -> tuple[np.ndarray, Any]:
         """The numbers of the members that are done [n], and what a call returns for these alone, [n, ...]."""
@@ -147,6 +145,10 @@ class Run:
         taken = dataclasses.replace(self._taken, stored=[[leaf[:0] for leaf in part] for part in self._taken.stored])
         position = execution.portable(self._position)
         run_file.write(path, Saved(_fingerprint(self._program, self._options), self._name, taken, position))
+
+    def _result(self, deadline: float | None = None) -> Any:
+        outcome, shared = self._position.outcome, self._taken.shared
+        return self._program.put_together(self._taken, lambda: self._machine.results(outcome, shared, deadline))
 
     @property
     def _name(self) -> str:
@@ -179,15 +181,37 @@ class Run:
 def check(options: Options) -> None:
     """Raises SettingError for what a run cannot use."""
     check_attended("f.start", "state that could be paused", options)
+    if options.strategy is not None:
+        raise errors.SettingError("A run is of one machine: it has no strategy.")
+    if options.max_steps is not None or options.deadline is not None:
+        raise errors.SettingError(
+            "max_steps and deadline are limits of a call.",
+            help="run.advance(steps, seconds) lets a run work for so long.",
+        )
+
+
+def within(program: Program, taken: Arguments, options: Options) -> Any:
+    """What a call with a ``deadline`` returns.
+
+    Raises: DeadlineError with the run.
+    """
+    check_attended("A call with a deadline", "state that could be paused", options)
+    assert options.deadline is not None
     if options.max_steps is not None:
-        raise errors.SettingError("max_steps is the limit of a call.", help="run.advance(steps) lets a run take a few.")
+        raise errors.SettingError("Give max_steps or deadline, not both.")
+    run = Run(program, taken, options.without("deadline"))
+    try:
+        return run.advance(seconds=options.deadline)._result(options.deadline)
+    except errors.DeadlineError as error:
+        error.paused = lambda: run
+        raise
 
 
 def after(error: errors.StepLimitError, program: Program, taken: Arguments, options: Options) -> Run | None:
     """What goes on where a call ran into ``max_steps``."""
     if error.position is None:
         return None
-    return Run(program, taken, dataclasses.replace(options, max_steps=None), error.position)
+    return Run(program, taken, options.without("max_steps"), error.position)
 
 
 def load(path: str | os.PathLike, program_for: Callable[[Arguments], Program], options: Options, **how: Any) -> Run:

@@ -1,7 +1,7 @@
 """python -m benchmarks [NAME]: prints tables, writes JSON to benchmarks/results/.
 
 NAME: fibonacci, dispatch, writes, overhead, traces; or, which run only by name, nuts, programs, ablation, account,
-compiling, refill, memory, correctness, figures (the paper's experiments), report.
+compiling, refill, load, memory, correctness, figures (the paper's experiments), report.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from benchmarks import compiling as compiling_benchmark
 from benchmarks import correctness as correctness_checks
 from benchmarks import dispatch as dispatch_benchmark
 from benchmarks import fibonacci as fibonacci_benchmark
+from benchmarks import load as load_benchmark
 from benchmarks import nuts as nuts_benchmark
 from benchmarks import overhead as overhead_benchmark
 from benchmarks import programs as programs_benchmark
@@ -177,6 +178,16 @@ def traces(rounds: int = 5) -> None:
     results = traces_benchmark.costs(rounds)
     show(f"whole chains, {traces_benchmark.CHAINS} of them, 100 dimensions", results)
     save("traces", results)
+
+
+@app.command()
+def load() -> None:
+    """Many members, deep calls, many blocks, many signatures; takes minutes."""
+    results = {}
+    for name, row in load_benchmark.run():
+        console.print(f"{name}: {row}")
+        results[name] = row
+    save("load", results)
 
 
 @app.command()

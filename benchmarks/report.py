@@ -180,6 +180,14 @@ def times_table(name: str) -> str:
     return "\n".join(lines)
 
 
+def load_table() -> str:
+    lines = ["| | first call, s | second, s | the process grew by, MiB |", "| --- | --- | --- | --- |"]
+    for name, row in load("load")["results"].items():
+        second = _short(row["second"]) if "second" in row else ""
+        lines.append(f"| {name} | {_short(row['first'])} | {second} | {row['mebibytes']:,.0f} |")
+    return "\n".join(lines)
+
+
 def _short(number: float) -> str:
     return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
@@ -213,6 +221,7 @@ def write_tables() -> None:
         "utilization": utilization_table,
         "choices": choices_table,
         "refill": refill_table,
+        "load": load_table,
     }
 
     def table(found: re.Match[str]) -> str:

@@ -13,7 +13,7 @@ LAYERS = [
     ["mcmc"],
     ["profiling"],
     ["api"],
-    ["mapping", "runs"],
+    ["mapping", "runs", "distribution"],
     ["program"],
     ["runtime", "fingerprint"],
     [
@@ -33,7 +33,7 @@ LAYERS = [
     ["indexing"],
     ["values", "structs"],
     ["explain"],
-    ["ir", "random", "context", "options", "streams", "run_file", "recent"],
+    ["ir", "random", "context", "options", "streams", "run_file", "recent", "exporting"],
     ["errors"],
 ]
 

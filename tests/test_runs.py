@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import autobatch as ab
 from autobatch import run_file, runs
 from autobatch.errors import (
+    DeadlineError,
     MemberAssertionError,
     RunFileError,
     SettingError,
@@ -159,6 +160,37 @@ def test_a_call_that_ran_out_of_steps(tmp_path):
     with pytest.raises(StepLimitError) as caught:
         collatz.options(max_steps=50)(tf.range(1, 100))
     np.testing.assert_array_equal(caught.value.run.result(), collatz(tf.range(1, 100)))
+
+
+def test_a_call_that_ran_out_of_time(tmp_path):
+    n = tf.constant([3, 31, 5])
+    with pytest.raises(DeadlineError, match=r"Member 1 did not finish within deadline=0\.2 seconds\.") as caught:
+        fibonacci.options(deadline=0.2)(n)
+    error, expected = caught.value, fibonacci(n).numpy()
+    assert error.members == (1,) and error.places
+    np.testing.assert_array_equal(error.results.numpy()[[0, 2]], expected[[0, 2]])
+    run = error.run
+    assert run.finished.tolist() == [True, False, True]
+    np.testing.assert_array_equal(taken_up(run, fibonacci, tmp_path / "run").result(), expected)
+    np.testing.assert_array_equal(fibonacci.options(deadline=600)(n), expected)
+    compiled = fibonacci.options(deadline=600).lower(n).compile()
+    np.testing.assert_array_equal(compiled(n), expected)
+
+
+def test_a_deadline_that_cannot_be_kept():
+    n = tf.constant([3])
+    with pytest.raises(SettingError, match="no state that could be paused"):
+        fibonacci.options(deadline=1, backend="local_static")(n)
+    with pytest.raises(SettingError, match="unbatched backend has no deadline"):
+        fibonacci.options(deadline=1, backend="unbatched")(n)
+    with pytest.raises(SettingError, match="not both"):
+        fibonacci.options(deadline=1, max_steps=3)(n)
+    with pytest.raises(SettingError, match="limits of a call"):
+        fibonacci.options(deadline=1).map(n)
+    with pytest.raises(SettingError, match="limits of a call"):
+        fibonacci.options(deadline=1).start(n)
+    with pytest.raises(ValueError, match="deadline must be None or seconds, at least 0, not -1"):
+        fibonacci.options(deadline=-1)
 
 
 def test_too_deep():

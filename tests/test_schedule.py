@@ -12,6 +12,7 @@ import autobatch as ab
 from autobatch.passes.costs import FIXED
 from autobatch.runtime import partial
 from autobatch.runtime.machine import Machine
+from autobatch.runtime.schedule import SCHEDULES, has_loops
 from autobatch.runtime.shards import CACHED, SMALLEST, SMALLEST_CHEAP, good_number
 from tests.backends import assert_same
 from tests.programs import PROGRAMS
@@ -28,6 +29,20 @@ def test_every_choice_gives_the_same(name, dispatch, schedule, shards):
     function, args = PROGRAMS[name]
     chosen = function.options(dispatch=dispatch, schedule=schedule, shards=shards)
     assert_same(chosen(*args), function.options(backend="unbatched")(*args))
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_no_members(schedule):
+    function, _ = PROGRAMS["fibonacci"]
+    assert function.options(schedule=schedule)(tf.zeros([0], tf.int32)).shape == [0]
+
+
+@pytest.mark.parametrize(
+    ("name", "loops"), [("fibonacci", False), ("quicksort", True), ("collatz", True), ("is_even", False)]
+)
+def test_loops_are_not_recursion(name, loops):
+    function, args = PROGRAMS[name]
+    assert has_loops(function.lower(*args).stack_program.blocks) is loops
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 9])

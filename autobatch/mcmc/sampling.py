@@ -52,6 +52,7 @@ def sample(
     progress: bool = False,
     autosave: str | os.PathLike | None = None,
     every: float = 60.0,
+    strategy: tf.distribute.Strategy | None = None,
 ) -> Result:
     """Draws from a distribution with the No-U-Turn Sampler, all chains in one autobatched program.
 
@@ -83,6 +84,7 @@ def sample(
       autosave: a file in which the run outlives its process: it saves itself there, also when it is interrupted, and
         the same call goes on from there, to the same draws.  It is a pickle: use only one that you trust.
       every: seconds from one time to the next, about.
+      strategy: over whose replicas the chains are split, as for ``autobatch``; the draws are the same.
 
     Returns: a ``Result``.  Divergences, chains that disagree and few effective draws are said by ``SamplingWarning``.
 
@@ -118,7 +120,7 @@ def sample(
     at = checkpoint.read() or _first(state, float(np.log(step_size)), np.ones(sum(layout.sizes)))
     with tqdm(total=num_warmup + num_results, initial=at.taken, unit="draw", disable=not progress) as bar:
         keys = chain_keys(key_chains, [count])
-        chain = _Chains(sampler, longest, target_acceptance, keys, bar, checkpoint)
+        chain = _Chains(sampler, longest, target_acceptance, keys, bar, checkpoint, strategy)
         for window in stages[at.stage : -1]:
             at, trace, _ = chain.run(at, window.length, tuning=True)
             at = _tuned(at, window, np.asarray(trace))
@@ -154,13 +156,23 @@ def _tuned(at: Standing, window: Window, trace: np.ndarray) -> Standing:
 class _Chains:
     """All chains under one seed; ``run`` lets them take their next transitions."""
 
-    def __init__(self, sampler: Any, longest: int, target: float, keys: tf.Tensor, bar: tqdm, checkpoint: Checkpoint):
+    def __init__(
+        self,
+        sampler: Any,
+        longest: int,
+        target: float,
+        keys: tf.Tensor,
+        bar: tqdm,
+        checkpoint: Checkpoint,
+        strategy: tf.distribute.Strategy | None,
+    ):
         self.sampler, self.longest, self.target, self.keys, self.bar = sampler, longest, target, keys, bar
         self.checkpoint = checkpoint
         self.piece = longest if checkpoint.path is None else FIRST_PIECE  # draws of one call
         # A scale for each chain, though all are alike: XLA compiles some models anew for each value of a shared one.
         axes = (0, 0, 0, None, None, None, None, 0)
-        self.function: Callable = run_chain.options(in_axes=axes, max_depth=sampler.max_tree_depth + 1)
+        depth = sampler.max_tree_depth + 1
+        self.function: Callable = run_chain.options(in_axes=axes, max_depth=depth, strategy=strategy)
 
     def run(self, at: Standing, length: int, tuning: bool) -> tuple[Standing, tf.Tensor, tf.Tensor]:
         """The rest of a stage's transitions; returns its traces too, [chains, length, d] and [..., statistics]."""

@@ -69,16 +69,21 @@ def overflow(
 
 def out_of_steps(pc: np.ndarray, blocks: Sequence[ir.Block], limit: int) -> errors.StepLimitError:
     """The error for members that have not finished after a number of steps; ``pc`` are the blocks where they stand."""
+    return errors.StepLimitError(*_unfinished(pc, blocks, f"max_steps={limit}"))
+
+
+def out_of_time(pc: np.ndarray, blocks: Sequence[ir.Block], limit: float) -> errors.DeadlineError:
+    """The same for a number of seconds."""
+    return errors.DeadlineError(*_unfinished(pc, blocks, f"deadline={limit:g} seconds"))
+
+
+def _unfinished(pc: np.ndarray, blocks: Sequence[ir.Block], limit: str) -> tuple:
     places = []
     for i in np.unique(pc[pc < len(blocks)])[:SHOWN].tolist():
         places.append((_location(blocks[i]), f"{_members((pc == i).nonzero()[0].tolist())} here"))
     chosen = tuple((pc < len(blocks)).nonzero()[0].tolist())
-    return errors.StepLimitError(
-        f"{_members(chosen)} did not finish within max_steps={limit}.".capitalize(),
-        places,
-        "raise max_steps, or see whether every loop ends.",
-        chosen,
-    )
+    message = f"{_members(chosen)} did not finish within {limit}.".capitalize()
+    return message, places, f"raise {limit.partition('=')[0]}, or see whether every loop ends.", chosen
 
 
 def _location(block: ir.Block) -> ir.Location | None:

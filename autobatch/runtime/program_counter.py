@@ -89,9 +89,13 @@ class ProgramCounter:
             error.position = execution.portable(position)
             raise
 
-    def results(self, outcome: Outcome, shared: Sequence[tf.Tensor]) -> list[Stored]:
-        """What all members return; raises for those that failed or have not finished."""
-        self._raise_for(outcome, shared)
+    def outcome(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor]) -> Outcome:
+        """What has become of all members; raises nothing of theirs."""
+        return self._run(list(arguments), list(shared)).outcome
+
+    def results(self, outcome: Outcome, shared: Sequence[tf.Tensor], deadline: float | None = None) -> list[Stored]:
+        """What all members return; raises for those that failed, or did not finish within a limit."""
+        self._raise_for(outcome, shared, deadline)
         return outcome.results
 
     def count(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor]) -> list[Counted]:
@@ -148,7 +152,7 @@ class ProgramCounter:
         help = "raise max_depth, or see whether the recursion ends."
         return failures.overflow(members, f"max_depth={self.limit}", help, calls, start)
 
-    def _raise_for(self, outcome: Outcome, shared: Sequence[tf.Tensor]) -> None:
+    def _raise_for(self, outcome: Outcome, shared: Sequence[tf.Tensor], deadline: float | None = None) -> None:
         pc, blocks = outcome.pc.numpy(), self.typed.program.blocks
         error = None
         if (pc > self.stopped).any():
@@ -156,8 +160,11 @@ class ProgramCounter:
         elif self.typed.checks:
             failures.raise_for_faults(outcome.fault.numpy(), self.typed.checks, outcome.notes, shared, outcome.results)
         if error is None and (pc < self.stopped).any():
-            assert self.options.max_steps is not None
-            error = failures.out_of_steps(pc, blocks, self.options.max_steps)
+            if deadline is not None:
+                error = failures.out_of_time(pc, blocks, deadline)
+            else:
+                assert self.options.max_steps is not None
+                error = failures.out_of_steps(pc, blocks, self.options.max_steps)
         if error is not None:
             error.results = outcome.results
             raise error

@@ -1,0 +1,72 @@
+"""A program for those who have no autobatch: as a SavedModel, or in StableHLO."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from autobatch import errors
+
+
+class Call:
+    """A call as a graph: those of its arguments that are tensors remain arguments, the others are part of it."""
+
+    def __init__(self, function: Callable, args: Sequence[Any], kwargs: Mapping[str, Any], names: Sequence[str]):
+        self.function, self.args, self.kwargs = function, list(args), dict(kwargs)
+        given = {**dict(zip(names, args, strict=False)), **kwargs}
+        self.tensors = {name: value for name, value in given.items() if _has_tensors(name, value)}
+        self.places = {name: name if name in kwargs else list(names).index(name) for name in self.tensors}
+
+    @property
+    def signature(self) -> list[Any]:
+        return [
+            tf.nest.map_structure(lambda leaf, name=name: tf.TensorSpec(leaf.shape, leaf.dtype, name), value)
+            for name, value in self.tensors.items()
+        ]
+
+    def __call__(self, *tensors: Any) -> Any:
+        args, kwargs = list(self.args), dict(self.kwargs)
+        for place, value in zip(self.places.values(), tensors, strict=True):
+            if isinstance(place, int):
+                args[place] = value
+            else:
+                kwargs[place] = value
+        return self.function(*args, **kwargs)
+
+    def traced(self, jit_compile: bool | None = None) -> Any:
+        return tf.function(self, input_signature=self.signature, autograph=False, jit_compile=jit_compile)
+
+
+def saved_model(call: Call, path: str | os.PathLike) -> None:
+    """``tf.saved_model.load(path).call(...)``; the serving signature has its results by number."""
+    module = tf.Module()
+    module.call = call.traced()
+    serving = tf.function(lambda *tensors: _numbered(call(*tensors)), call.signature, autograph=False)
+    tf.saved_model.save(module, os.fspath(path), signatures=serving)
+
+
+def stablehlo(call: Call, path: str | os.PathLike) -> None:
+    """``program.mlir``, and ``arguments.npz`` with what it takes, in order: also tensors that the code closes over."""
+    function = call.traced(jit_compile=True)
+    text = function.experimental_get_compiler_ir(*call.tensors.values())(stage="stablehlo")
+    captured = function.get_concrete_function().captured_inputs
+    folder = Path(path)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "program.mlir").write_text(text)
+    np.savez(folder / "arguments.npz", *map(np.asarray, [*tf.nest.flatten(list(call.tensors.values())), *captured]))
+
+
+def _has_tensors(name: str, value: Any) -> bool:
+    found = [tf.is_tensor(leaf) or isinstance(leaf, np.ndarray) for leaf in tf.nest.flatten(value)]
+    if any(found) and not all(found):
+        raise errors.SettingError(f"Argument `{name}` holds tensors and other values, and cannot be exported.")
+    return any(found)
+
+
+def _numbered(results: Any) -> dict[str, tf.Tensor]:
+    return {f"output_{k}": leaf for k, leaf in enumerate(tf.nest.flatten(results))}

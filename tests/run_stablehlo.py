@@ -1,0 +1,16 @@
+"""Runs, with JAX alone, what ``Lowered.export("stablehlo", folder)`` wrote: run_stablehlo.py FOLDER RESULTS.npz."""
+
+import sys
+from pathlib import Path
+
+import jax
+import numpy as np
+from jax._src.lib import xla_client
+
+folder, results = map(Path, sys.argv[1:])
+device = jax.devices()[0]
+program = (folder / "program.mlir").read_text()
+compiled = device.client.compile_and_load(program, xla_client.DeviceList((device,)), xla_client.CompileOptions())
+arguments = [jax.device_put(array, device) for array in np.load(folder / "arguments.npz").values()]
+outputs = compiled.execute_sharded(arguments).disassemble_into_single_device_arrays()
+np.savez(results, *(np.asarray(shards[0]) for shards in outputs))

@@ -1,0 +1,118 @@
+"""Programs that run without this library."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import autobatch as ab
+from autobatch.errors import SettingError, StackOverflowError
+
+TABLE = tf.constant(np.arange(1000.0), tf.float32)
+
+
+@ab.autobatch(max_depth=20)
+def fibonacci(n):
+    if n <= 1:
+        return 1
+    return fibonacci(n - 2) + fibonacci(n - 1)
+
+
+@ab.autobatch(static_argnames="power", in_axes=(0, 0, None, None))
+def everything(pair, key, power, bias, factor):
+    total, n = pair["x"] * 0.0, pair["n"]
+    while n > 0:
+        total = total + (pair["x"] ** power + bias) * factor + TABLE[n] + ab.random.normal(ab.random.fold_in(key, n))
+        n = n - 1
+    return {"total": total, "left": n}
+
+
+def of_everything(size=3):
+    pair = {"x": tf.linspace(1.0, 2.0, size), "n": tf.range(size) * 7}
+    keys = tf.stack([ab.random.fold_in(ab.random.key(1), k) for k in range(size)])
+    return (pair, keys, 2, tf.constant(0.5)), {"factor": 3.0}
+
+
+WITHOUT_AUTOBATCH = """
+import sys
+sys.modules["autobatch"] = None
+import numpy as np, tensorflow as tf
+loaded = tf.saved_model.load(sys.argv[1])
+given = np.load(sys.argv[2])
+{body}
+np.savez(sys.argv[3], **results)
+"""
+
+RUN_STABLEHLO = Path(__file__).parent / "run_stablehlo.py"
+
+
+def run(script, *args):
+    environment = os.environ | {"JAX_ENABLE_X64": "1", "JAX_PLATFORMS": "cpu"}
+    done = subprocess.run([sys.executable, *script, *map(str, args)], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+def test_a_saved_model(tmp_path):
+    n = tf.range(10)
+    fibonacci.lower(n).export("saved_model", tmp_path / "model")
+    np.savez(tmp_path / "given.npz", n=n)
+    body = "serve = loaded.signatures['serving_default']\n"
+    body += "results = {'called': loaded.call(given['n']), **serve(n=tf.constant(given['n']))}"
+    script = WITHOUT_AUTOBATCH.format(body=body)
+    run(["-c", script], tmp_path / "model", tmp_path / "given.npz", tmp_path / "results.npz")
+    results = np.load(tmp_path / "results.npz")
+    np.testing.assert_array_equal(results["called"], fibonacci(n))
+    np.testing.assert_array_equal(results["output_0"], fibonacci(n))
+
+
+def test_nests_shared_and_static_arguments(tmp_path):
+    args, kwargs = of_everything()
+    everything.lower(*args, **kwargs).export("saved_model", tmp_path / "model")
+    np.savez(tmp_path / "given.npz", x=args[0]["x"], n=args[0]["n"], key=args[1], bias=args[3])
+    body = "results = loaded.call({'x': given['x'], 'n': given['n']}, given['key'], given['bias'])"
+    script = WITHOUT_AUTOBATCH.format(body=body)
+    run(["-c", script], tmp_path / "model", tmp_path / "given.npz", tmp_path / "results.npz")
+    results, expected = np.load(tmp_path / "results.npz"), everything(*args, **kwargs)
+    np.testing.assert_allclose(results["total"], expected["total"], rtol=1e-6)
+    np.testing.assert_array_equal(results["left"], expected["left"])
+
+
+@pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="needs jax")
+@pytest.mark.parametrize("name", ["fibonacci", "everything"])
+def test_stablehlo(name, tmp_path):
+    function = {"fibonacci": fibonacci, "everything": everything}[name]
+    args, kwargs = {"fibonacci": ((tf.range(10),), {}), "everything": of_everything()}[name]
+    function.lower(*args, **kwargs).export("stablehlo", tmp_path)
+    run([RUN_STABLEHLO], tmp_path, tmp_path / "results.npz")
+    results = np.load(tmp_path / "results.npz")
+    for found, leaf in zip(results.values(), tf.nest.flatten(function(*args, **kwargs)), strict=True):
+        np.testing.assert_allclose(found, leaf, rtol=1e-5)
+
+
+def test_stablehlo_is_text_and_arguments(tmp_path):
+    args, kwargs = of_everything()
+    everything.lower(*args, **kwargs).export("stablehlo", tmp_path / "program")
+    assert "stablehlo.while" in (tmp_path / "program" / "program.mlir").read_text()
+    arguments = list(np.load(tmp_path / "program" / "arguments.npz").values())
+    np.testing.assert_array_equal(arguments[0], args[0]["n"])
+    np.testing.assert_array_equal(arguments[3], 0.5)
+    assert any(array.shape == TABLE.shape for array in arguments[4:])  # the code closes over it
+
+
+def test_what_cannot_be_exported(tmp_path):
+    with pytest.raises(StackOverflowError, match="their depth must be given"):
+        fibonacci.options(max_depth=None).lower(tf.range(3)).export("saved_model", tmp_path)
+    with pytest.raises(ValueError, match="kind must be 'saved_model' or 'stablehlo', not 'onnx'"):
+        fibonacci.lower(tf.range(3)).export("onnx", tmp_path)
+
+    @ab.autobatch
+    def first(pair):
+        return pair[0]
+
+    with pytest.raises(SettingError, match="`pair` holds tensors and other values"):
+        first.lower((tf.range(3), None)).export("saved_model", tmp_path)
