@@ -78,12 +78,17 @@ def one(count):
     limited = error_of(sum_to.options(strategy=strategy, max_depth=10), N)
     tell("overflow", [*limited[:2], limited[2][:11]])
     tell("max_steps", error_of(fibonacci.options(strategy=strategy, max_steps=5), N))
+
+
+def draws(count):
+    """Chains on a strategy, and on one machine."""
+    strategy = of_cpus(count)
     settings = {"num_results": 20, "num_warmup": 20, "seed": 0}
-    draws = [
+    samples = [
         ab.mcmc.sample(lambda x: -0.5 * tf.reduce_sum(x**2, -1), tf.zeros([6, 2]), strategy=s, **settings).samples
         for s in (None, strategy)
     ]
-    tell("draws", bool(np.array_equal(*draws)))
+    tell("the same", bool(np.array_equal(*samples)))
 
 
 def failing(count):
@@ -121,4 +126,4 @@ def of_cpus(count):
 
 if __name__ == "__main__":
     kind, *counts = sys.argv[1:]
-    {"one": one, "failing": failing, "worker": worker, "mortal": mortal}[kind](*map(int, counts))
+    {"one": one, "draws": draws, "failing": failing, "worker": worker, "mortal": mortal}[kind](*map(int, counts))

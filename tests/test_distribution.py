@@ -42,9 +42,12 @@ def test_devices_of_one_process(replicas):
     kind, members, kept = results["unlucky"]
     assert kind == "MemberAssertionError" and members == [3, 11]
     assert [kept[k] for k in (0, 4, 10)] == [0, 12, 30]
-    assert results["overflow"] == ["StackOverflowError", [11], FIBONACCI[:11]]
+    assert results["overflow"] == ["StackOverflowError", [11], [n * (n + 1) // 2 for n in range(11)]]
     assert results["max_steps"][0] == "StepLimitError"
-    assert results["draws"] is True
+
+
+def test_draws():
+    assert dict(told(lines("draws", 2)))["the same"] is True
 
 
 @pytest.mark.parametrize("replicas", [2, 4])

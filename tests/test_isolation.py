@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import autobatch as ab
-from autobatch.errors import MemberError, StepLimitError
+from autobatch.errors import DeadlineError, MemberError, StepLimitError
 from tests.fuzz import arguments, load
 from tests.generator import programs
 from tests.test_random_programs import fixed
@@ -36,7 +36,7 @@ def troubled(kind, x, n):
 @ab.autobatch
 def deeper(kind, x, n):
     if kind == 5:
-        return deeper(kind, x, n + 1)  # without end
+        return 1.0 + deeper(kind, x, n + 1)  # without end
     if n == 0:
         return x
     return 0.5 * deeper(kind, tf.cos(x), n - 1)
@@ -76,6 +76,10 @@ def test_an_endless_loop():
         troubled.options(max_steps=10_000)(kinds, x, n)
     assert caught.value.members == (1,)
     np.testing.assert_array_equal(caught.value.results.numpy()[[0, 2]], expected[[0, 2]])
+    with pytest.raises(DeadlineError) as late:
+        troubled.options(deadline=2.0)(kinds, x, n)
+    assert late.value.members == (1,)
+    np.testing.assert_array_equal(late.value.results.numpy()[[0, 2]], expected[[0, 2]])
     run = troubled.start(kinds, x, n).advance(10_000)
     members, found = run.partial_result()
     np.testing.assert_array_equal(members, [0, 2])

@@ -94,7 +94,15 @@ def sweep(
     return step
 
 
-STRATEGIES = {"guarded": guarded, "switch_case": switch_case, "sweep": sweep, "auto": guarded}
+def auto(
+    machine: Machine, run_block: RunBlock, choose: Choice, shared: Sequence[tf.Tensor], most: int | None = None
+) -> Step:
+    """Guarded; but where a number of steps is to tell who never ends, a sweep, in which nobody waits for them."""
+    strategy = guarded if machine.max_steps is None else sweep
+    return strategy(machine, run_block, choose, shared, most)
+
+
+STRATEGIES = {"guarded": guarded, "switch_case": switch_case, "sweep": sweep, "auto": auto}
 
 
 def until_done(machine: Machine, step: Step, choose: Choice, state: State) -> State:
@@ -110,8 +118,7 @@ def until_done(machine: Machine, step: Step, choose: Choice, state: State) -> St
 
 LOOK = 4  # passes between two looks at how many lanes are not done
 REPEATS = 16  # runs of a loop's block, in each of them
-
-
+FAIR = 16  # looks from one time that a block has its turn, whatever the schedule, to the next
 FOREVER = 2**31 - 1  # looks
 
 
@@ -140,11 +147,18 @@ def until_few(machine: Machine, step: Step, choose: Choice, state: State, limit:
         pc = state["pc"]
         return tf.reduce_sum(tf.cast((pc < machine.halt) | (pc > machine.stopped), tf.int32)) <= limit.floor
 
+    def in_turn(pc: tf.Tensor, turn: tf.Tensor) -> tf.Tensor:
+        """So that who is in a loop without end does not keep the others from ending."""
+        first = turn % max(machine.halt, 1)
+        late = tf.reduce_min(tf.where(pc >= first, pc, machine.halt))
+        return tf.where(late < machine.halt, late, tf.reduce_min(pc))
+
     def goes_on(chosen: tf.Tensor, state: State, few: tf.Tensor, looks: Looks) -> tf.Tensor:
         is_due = (few & (looks.late >= limit.patience)) | (looks.all >= limit.looks)
         return (chosen < machine.halt) & machine.may_go_on(state) & ~is_due
 
     def passes(chosen: tf.Tensor, state: State, few: tf.Tensor, looks: Looks) -> tuple:
+        chosen = tf.where(tf.equal(looks.all % FAIR, FAIR - 1), in_turn(state["pc"], looks.all // FAIR), chosen)
         _, chosen, state = tf.while_loop(
             lambda k, chosen, state: (k < LOOK) & (chosen < machine.halt) & machine.may_go_on(state),
             lambda k, chosen, state: (k + 1, *step(chosen, state)),

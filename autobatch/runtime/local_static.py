@@ -96,8 +96,11 @@ class _Execution:
         blocks = function.function.blocks
         env = dict(function.zeros)
         env |= zip(function.function.inputs, arguments, strict=True)
-        pc = np.where(members, 0, len(blocks))
-        while (i := int(pc.min(initial=len(blocks)))) < len(blocks):
+        pc, i = np.where(members, 0, len(blocks)), -1
+        while (pc < len(blocks)).any():
+            # In turn where a number of steps is to tell who never ends; else the earliest.
+            first = i + 1 if self.options.max_steps is not None and (pc[pc > i] < len(blocks)).any() else 0
+            i = int(pc[pc >= first].min())
             active = pc == i
             self.steps += 1
             done = (1, int(np.count_nonzero(active)), self.size)
