@@ -16,7 +16,7 @@ def program(loops: int) -> ab.Autobatched:
     """So many loops, one after the other, whose lengths differ between members."""
     lines = ["@ab.autobatch\n", "def f(x):\n"]
     for k in range(loops):
-        lines += [f"    while x % {k + 3} > 1:\n", f"        x = (x * 5 + {k}) // 3\n"]
+        lines += [f"    while x % {k % 100 + 3} > 1:\n", f"        x = (x * 5 + {k % 100}) // 3\n"]
     lines += ["    return x\n"]
     name, scope = f"<{loops} loops>", {"ab": ab, "__name__": __name__}
     linecache.cache[name] = (sum(map(len, lines)), None, lines, name)

@@ -7,6 +7,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 
+import numpy as np
 import tensorflow as tf
 
 import autobatch as ab
@@ -37,7 +38,7 @@ def run() -> Iterator[tuple[str, dict[str, float]]]:
     yield f"{MEMBERS:,} members on 1,024 lanes", _twice(lambda: collatz.map(numbers))
     yield (
         f"{MEMBERS:,} members from an iterator",
-        _twice(lambda: sum(int(steps) for steps in collatz.map(iter(range(1, MEMBERS + 1))))),
+        _twice(lambda: sum(int(steps) for steps in collatz.map(iter(np.arange(1, MEMBERS + 1))))),
     )
     for members in (1, 1000):
         deep = tf.fill([members], 10_000)
