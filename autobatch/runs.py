@@ -85,7 +85,8 @@ class Run:
 
         Raises: KeyboardInterrupt; the run goes on from where it was.
         """
-        last = None if steps is None else self._position.looks + steps
+        first = self._position.looks
+        last = None if steps is None else first + steps
         end = None if seconds is None else time.monotonic() + seconds
         try:
             with self._bar() as bar:
@@ -94,7 +95,7 @@ class Run:
                     if looks <= 0:
                         break
                     self._round(looks)
-                    self._report(bar)
+                    self._report(bar, first)
         except KeyboardInterrupt:
             self._save_itself()
             raise KeyboardInterrupt(f"{self!r} is paused; .advance() and .result() go on.") from None
@@ -172,9 +173,11 @@ class Run:
         finished, members, _ = self.progress
         return tqdm(total=members, initial=finished, unit="member", disable=not self._shows_progress)
 
-    def _report(self, bar: tqdm) -> None:
+    def _report(self, bar: tqdm, first: int) -> None:
         if not bar.disable:
-            bar.set_postfix_str(f"{self._position.looks:,} steps", refresh=False)
+            rate = (self._position.looks - first) / max(bar.format_dict["elapsed"], 1e-9)
+            at_work = np.mean(self._position.pc != self._machine.stopped)
+            bar.set_postfix_str(f"{rate:,.0f} steps/s, {at_work:.0%} of the lanes at work", refresh=False)
             bar.update(self.progress.finished - bar.n)
 
 

@@ -235,7 +235,8 @@ def test_it_saves_itself(quick, tmp_path):
 def test_a_bar(capsys):
     run = fibonacci.start(tf.constant([3, 20, 5]), progress=True)
     run.result()
-    assert "3/3" in capsys.readouterr().err
+    shown = capsys.readouterr().err
+    assert "3/3" in shown and "steps/s" in shown and "of the lanes at work" in shown
     fibonacci.start(tf.constant([3, 20, 5])).result()
     assert not capsys.readouterr().err
 
