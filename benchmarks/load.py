@@ -12,18 +12,10 @@ import tensorflow as tf
 
 import autobatch as ab
 from benchmarks.compiling import program
+from benchmarks.programs import collatz
 
 MEMBERS = 10**6
 SIGNATURES = (256, 1000)
-
-
-@ab.autobatch
-def collatz(n):
-    steps = 0
-    while n != 1:
-        n = n // 2 if n % 2 == 0 else 3 * n + 1
-        steps += 1
-    return steps
 
 
 @ab.autobatch

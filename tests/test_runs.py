@@ -30,6 +30,7 @@ from tests.backends import assert_same
 from tests.fuzz import arguments, load
 from tests.generator import programs
 from tests.programs import PROGRAMS, collatz
+from tests.replicas import fibonacci, sum_to
 from tests.test_random_programs import fixed
 
 FACTOR = 2
@@ -37,18 +38,6 @@ FACTOR = 2
 
 def scaled(x):
     return FACTOR * x
-
-
-@ab.autobatch
-def fibonacci(n):
-    if n <= 1:
-        return 1
-    return fibonacci(n - 2) + fibonacci(n - 1)
-
-
-@ab.autobatch
-def sum_to(n):
-    return 0 if n == 0 else n + sum_to(n - 1)
 
 
 @ab.autobatch
