@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN = .venv/bin
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: demo test lint bench figures golden clean
+.PHONY: demo test lint bench figures viewer golden clean
 
 # The demo: a real posterior from 256 chains; prints a table and saves a plot in out/.
 demo: .venv/ready
@@ -31,6 +31,10 @@ bench: .venv/ready
 # The paper's experiments: tables and plots in docs/.
 figures: .venv/ready
 	$(BIN)/python -m benchmarks figures
+
+# Bundles the page of `Profile.to_html`, of which the result is checked in; needs npm.
+viewer:
+	cd autobatch/profiling/viewer && npm ci --silent && npm run --silent build
 
 # Writes the golden texts anew; read the difference before you commit it.
 golden: .venv/ready

@@ -6,10 +6,11 @@ import importlib
 from types import ModuleType
 
 from autobatch import errors, random
-from autobatch.api import Autobatched, Compiled, Lowered, autobatch, load_run, primitive
+from autobatch.api import Autobatched, autobatch, load_run, primitive
 from autobatch.indexing import unroll
 from autobatch.profiling import profile
 from autobatch.runs import Progress, Run
+from autobatch.stages import Compiled, Lowered
 from autobatch.structs import struct
 
 __all__ = [

@@ -146,6 +146,10 @@ class SettingError(AutobatchError, ValueError):
     """A setting that cannot be used: a sampler's step size or seed, or what ``f.map`` is told."""
 
 
+class MissingPackageError(AutobatchError, ImportError):
+    """What was asked for needs a package that is not installed."""
+
+
 class LogDensityError(AutobatchError, ValueError):
     """A log density returns the wrong shape or dtype, or has no gradient."""
 

@@ -25,10 +25,11 @@ from autobatch.passes.tail_duplication import duplicate_tails
 from autobatch.passes.visit_order import in_visit_order
 from autobatch.passes.webs import split_webs
 from autobatch.recent import Recent
-from autobatch.runtime.counts import Counted
+from autobatch.runtime.counts import Measured
 from autobatch.runtime.local_static import LocalStatic
 from autobatch.runtime.members import Batch
 from autobatch.runtime.program_counter import ProgramCounter
+from autobatch.runtime.recorder import Recording, record
 from autobatch.runtime.vectorize import Stored
 from autobatch.types import coerce, describe
 
@@ -101,15 +102,31 @@ class Program:
         entry = self.typed.program.entry
         return self.typed.types[entry.name, entry.outputs[0]]
 
-    def count(self, taken: Arguments, options: Options, lanes: int | None) -> list[Counted]:
-        """What each block does when these arguments run, all at a time or by so many ``lanes``."""
+    def count(self, taken: Arguments, options: Options, lanes: int | None) -> Measured:
+        """What a call returns, and what each block did for it; all members at a time, or by so many ``lanes``."""
+        measured: list[Measured] = []
+
+        def execute() -> list[Stored]:
+            measured.append(self._counted(taken, options, lanes))
+            return measured[-1].result
+
+        result = self.put_together(taken, execute)
+        return measured[-1]._replace(result=result)
+
+    def _counted(self, taken: Arguments, options: Options, lanes: int | None) -> Measured:
         if options.backend == "local_static":
             counting = LocalStatic(self.typed, taken.size, options)
             return counting.count(self.arguments(taken), taken.shared)
-        counting = ProgramCounter(self.stack(options.optimizations), lanes or taken.size, options, counts=True)
+        stored = self.stack(options.optimizations)
+        counting = ProgramCounter(stored, lanes or taken.size, options, counts=True, can_pause=lanes is None)
         if lanes is None:
             return counting.count(self.arguments(taken), taken.shared)
         return counting.count_members(Batch(self.arguments(taken), taken.size), taken.shared)
+
+    def record(self, taken: Arguments, options: Options, steps: int) -> Recording:
+        """The first steps of these arguments' run on the machine."""
+        stored = self.stack(options.optimizations)
+        return record(stored, taken.size, self.arguments(taken), taken.shared, options, steps)
 
     def executable(self, size: int, options: Options, device: str = "") -> ProgramCounter | LocalStatic:
         """What runs a batch of this size; each ``device`` has its own."""

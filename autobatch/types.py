@@ -154,6 +154,24 @@ def opaque(type_: Type) -> Opaque | None:
     return next((leaf for leaf in leaves(type_) if isinstance(leaf, Opaque)), None)
 
 
+def leaf_names(variable: str, type_: Type) -> list[str]:
+    """The dynamic leaves, in order, as one would write them: ``q``, ``state.q``, ``pair[0]``."""
+    match type_:
+        case Tensor() | Weak():
+            return [variable]
+        case Static() | Shared() | Opaque():
+            return []
+        case dict():
+            parts = {f"{variable}[{key!r}]": type_[key] for key in sorted(type_)}
+        case tuple() if hasattr(type_, "_fields"):
+            parts = {f"{variable}.{name}": getattr(type_, name) for name in type_._fields}
+        case tuple() | list():
+            parts = {f"{variable}[{k}]": part for k, part in enumerate(type_)}
+        case _:
+            parts = {f"{variable}.{field.name}": getattr(type_, field.name) for field in dataclasses.fields(type_)}
+    return [leaf for name, part in parts.items() for leaf in leaf_names(name, part)]
+
+
 def describe(type_: Type) -> str:
     if len(leaves(type_)) == 1 and not tf.nest.is_nested(type_):
         return str(type_)

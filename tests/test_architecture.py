@@ -11,8 +11,11 @@ ROOT = Path(__file__).parent.parent / "autobatch"
 LAYERS = [
     ["__init__"],
     ["mcmc"],
+    ["command_line"],
+    ["self_test"],
     ["profiling"],
     ["api"],
+    ["stages"],
     ["mapping", "runs", "distribution"],
     ["program"],
     ["runtime", "fingerprint"],

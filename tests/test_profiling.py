@@ -6,6 +6,7 @@ import tensorflow as tf
 
 import autobatch as ab
 from autobatch.runtime import compaction, dispatch, partial
+from autobatch.runtime.counts import MOMENTS
 from examples.fibonacci import fibonacci
 
 N = tf.constant([3, 7, 5, 4, 10, 6, 9, 1, 2, 8, 8, 3], tf.int32)
@@ -91,9 +92,73 @@ def test_stacks_that_grow():
 
 
 def test_the_table():
-    text = str(ab.profile(halvings, tf.constant([4, 32, 1])))
-    assert text.splitlines()[0].split() == ["block", "runs", "members", "utilization", "cost", "a", "lane", "lines"]
-    assert "46.7%" in text.splitlines()[2]
+    profile = ab.profile(halvings, tf.constant([4, 32, 1]))
+    head, _, *rows = str(profile).splitlines()
+    assert head.startswith("halvings: 3 members, 6 block runs, ")
+    first = halvings.__wrapped__.__code__.co_firstlineno
+    (loop,) = [row for row in rows if "while n > 1" in row]
+    assert loop.split()[0] == str(first + 3)
+    (block,) = [row for row in rows if row.split()[:2] == ["1", "lines"]]
+    assert "46.7%" in block
+    assert "while n &gt; 1" in profile._repr_html_()
+
+
+def test_lines_are_sums_over_their_blocks():
+    """The test of the loop is in both blocks."""
+    profile = ab.profile(halvings, tf.constant([4, 32, 1]))
+    lines = {line.source: line for line in profile.lines}
+    assert (lines["while n > 1:"].runs, lines["while n > 1:"].active) == (6, 10)
+    assert (lines["n, steps = n // 2, steps + 1"].runs, lines["n, steps = n // 2, steps + 1"].active) == (5, 7)
+    assert sum(line.share for line in profile.lines) == pytest.approx(1)
+    assert sum(block.share for block in profile.blocks) == pytest.approx(1)
+
+
+def test_the_spread_of_active_lanes():
+    """Of 1, 2, ... 10 halvings: at the k-th run of the loop 11 - k of 10 members are active."""
+    body = ab.profile(halvings, tf.constant([2**k for k in range(1, 11)])).blocks[1]
+    assert body.spread == (1,) * 10
+    assert body.active_each == 5.5
+
+
+def test_what_a_call_returns():
+    profile = ab.profile(fibonacci, N)
+    np.testing.assert_array_equal(profile.result, fibonacci(N))
+    assert (profile.function, profile.members) == ("fibonacci", len(N))
+    np.testing.assert_array_equal(ab.profile(fibonacci, N, lanes=2).result, fibonacci(N))
+    np.testing.assert_array_equal(ab.profile(fibonacci.options(backend="local_static"), N).result, fibonacci(N))
+
+
+@pytest.mark.parametrize("options", [{}, {"shards": 3}, {"compact": "always"}, {"backend": "local_static"}], ids=str)
+def test_the_depth_of_the_stacks(options, small):
+    assert ab.profile(sum_to.options(**options), np.array([40, 3, 7], np.int32)).depth == 40
+    assert ab.profile(halvings.options(**options), np.array([40, 3, 7], np.int32)).depth is None
+
+
+@pytest.mark.parametrize("options", [{}, {"shards": 3}, {"backend": "local_static"}], ids=str)
+def test_the_history_ends_with_the_counts(options):
+    n = np.tile([1, 40, 700], 4)
+    profile = ab.profile(sum_to.options(**options), n)
+    assert profile.history is not None
+    assert 10 < len(profile.history) < 2 * MOMENTS
+    assert (np.diff(profile.history, axis=0) >= 0).all()
+    assert profile.history[-1].tolist() == [[b.runs, b.active, b.lanes] for b in profile.blocks]
+
+
+def test_advice():
+    fading = ab.profile(halvings, tf.constant([2] * 60 + [2**30] * 4))
+    assert "f.map" in fading.advice
+    assert "line" in str(fading).splitlines()[-2]
+    even = ab.profile(halvings, tf.constant([2**20] * 64))
+    assert even.advice is None
+
+
+@pytest.mark.parametrize("lanes", [None, 4])
+def test_the_picture(tmp_path, lanes):
+    profile = ab.profile(fibonacci, N, lanes=lanes)
+    profile.plot(tmp_path / "f.png")
+    profile.plot(tmp_path / "f.svg")
+    assert (tmp_path / "f.png").read_bytes().startswith(b"\x89PNG")
+    assert "utilization" in (tmp_path / "f.svg").read_text()
 
 
 def test_errors_are_those_of_a_call():

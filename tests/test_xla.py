@@ -87,7 +87,7 @@ def test_frames_are_saved_alike_singly_and_together(size):
 
 def test_the_option_is_set_for_what_is_compiled_in_it(monkeypatch):
     monkeypatch.setenv("XLA_FLAGS", "--xla_cpu_prefer_vector_width=256")
-    monkeypatch.setattr(xla, "_may_set", xla.listen())
+    monkeypatch.setattr(xla, "may_set", xla.listen())
     option, before = f"{xla.OPTION}=", f"{xla.OPTION}={xla.DEFAULT}"
     function, args = PROGRAMS["fibonacci"]
     executable = function.lower(*args)._program.executable(len(args[0]), function._options)

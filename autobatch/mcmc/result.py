@@ -12,6 +12,8 @@ import numpy as np
 import pandas as pd
 import tensorflow as tf
 
+from autobatch.profiling import Profile
+
 LARGEST_R_HAT = 1.01  # Vehtari et al. 2021, "Rank-normalization, folding, and localization"
 SMALLEST_ESS = 400  # as above
 SHOWN_QUANTILES = (0.05, 0.5, 0.95)
@@ -44,6 +46,7 @@ class Result:
     step_size, scale: what warm-up found: a number, and the standard deviations [d] of the unconstrained coordinates,
       by which the steps are scaled (the mass matrix is their inverse square).
     observed: the data that the model was given, by name.
+    profile: what the machine did, if that was asked for (see ``ab.profile``).
     """
 
     samples: Any
@@ -51,6 +54,7 @@ class Result:
     step_size: float
     scale: np.ndarray
     observed: Mapping[str, Any] = field(default_factory=dict)
+    profile: Profile | None = None
 
     def to_arviz(self) -> arviz.InferenceData:
         """The draws, their statistics and the data as ArviZ' ``InferenceData``, for its plots and tables.

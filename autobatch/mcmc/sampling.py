@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +12,7 @@ import tensorflow as tf
 from tqdm.auto import tqdm
 
 from autobatch import errors, random
+from autobatch.api import Autobatched
 from autobatch.mcmc.adaptation import Window, averaging_from, pooled_deviations, windows
 from autobatch.mcmc.chain import STATISTICS, run_chain
 from autobatch.mcmc.checkpoint import Checkpoint, Standing
@@ -27,6 +27,8 @@ from autobatch.mcmc.settings import (
     check_trees,
     key_of_seed,
 )
+from autobatch.profiling import Profile
+from autobatch.profiling import profile as count
 
 FIRST_PIECE = 10  # draws of the first call of a run that saves itself
 LOOKS = 20  # how often the progress bar moves while sampling
@@ -53,6 +55,7 @@ def sample(
     autosave: str | os.PathLike | None = None,
     every: float = 60.0,
     strategy: tf.distribute.Strategy | None = None,
+    profile: bool = False,
 ) -> Result:
     """Draws from a distribution with the No-U-Turn Sampler, all chains in one autobatched program.
 
@@ -85,6 +88,8 @@ def sample(
         the same call goes on from there, to the same draws.  It is a pickle: use only one that you trust.
       every: seconds from one time to the next, about.
       strategy: over whose replicas the chains are split, as for ``autobatch``; the draws are the same.
+      profile: whether to count what the machine does for the first call's draws (all of them, unless they are more than
+        32 MiB, or ``progress`` or ``autosave`` cut them); ``Result.profile`` has it.
 
     Returns: a ``Result``.  Divergences, chains that disagree and few effective draws are said by ``SamplingWarning``.
 
@@ -120,7 +125,7 @@ def sample(
     at = checkpoint.read() or _first(state, float(np.log(step_size)), np.ones(sum(layout.sizes)))
     with tqdm(total=num_warmup + num_results, initial=at.taken, unit="draw", disable=not progress) as bar:
         keys = chain_keys(key_chains, [count])
-        chain = _Chains(sampler, longest, target_acceptance, keys, bar, checkpoint, strategy)
+        chain = _Chains(sampler, longest, target_acceptance, keys, bar, checkpoint, strategy, profile)
         for window in stages[at.stage : -1]:
             at, trace, _ = chain.run(at, window.length, tuning=True)
             at = _tuned(at, window, np.asarray(trace))
@@ -132,6 +137,7 @@ def sample(
         float(np.exp(at.log_step)),
         at.scale,
         problem.observed,
+        chain.profile,
     )
     warn_of_trouble(result, np.asarray(trace), max_tree_depth)
     return result
@@ -165,14 +171,16 @@ class _Chains:
         bar: tqdm,
         checkpoint: Checkpoint,
         strategy: tf.distribute.Strategy | None,
+        profiles: bool,
     ):
         self.sampler, self.longest, self.target, self.keys, self.bar = sampler, longest, target, keys, bar
-        self.checkpoint = checkpoint
+        self.checkpoint, self.profiles = checkpoint, profiles
         self.piece = longest if checkpoint.path is None else FIRST_PIECE  # draws of one call
         # A scale for each chain, though all are alike: XLA compiles some models anew for each value of a shared one.
         axes = (0, 0, 0, None, None, None, None, 0)
         depth = sampler.max_tree_depth + 1
-        self.function: Callable = run_chain.options(in_axes=axes, max_depth=depth, strategy=strategy)
+        self.function: Autobatched = run_chain.options(in_axes=axes, max_depth=depth, strategy=strategy)
+        self.profile: Profile | None = None
 
     def run(self, at: Standing, length: int, tuning: bool) -> tuple[Standing, tf.Tensor, tf.Tensor]:
         """The rest of a stage's transitions; returns its traces too, [chains, length, d] and [..., statistics]."""
@@ -203,8 +211,12 @@ class _Chains:
         dtype = at.state.q.dtype
         averaging = at.averaging or averaging_from(tf.fill([len(self.keys)], tf.constant(at.log_step, dtype)))
         scales = tf.constant(np.tile(at.scale, (len(self.keys), 1)), dtype)
-        given = (scales, self.target, tuning, at.taken, now, self.keys)
-        state, averaging, positions, numbers = self.function(self.sampler, self.longest, at.state, averaging, *given)
+        given = (self.sampler, self.longest, at.state, averaging, scales, self.target, tuning, at.taken, now, self.keys)
+        if self.profiles and not tuning and self.profile is None:
+            self.profile = count(self.function, *given)
+            state, averaging, positions, numbers = self.profile.result
+        else:
+            state, averaging, positions, numbers = self.function(*given)
         self.bar.update(now)
         if not self.bar.disable:
             self.bar.set_postfix_str(f"step size {float(np.exp(np.median(averaging.log_step))):.3g}")

@@ -9,9 +9,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 
 import tensorflow as tf
 
+from autobatch import regions
 from autobatch.passes.leaf_flow import leaf_type
 from autobatch.passes.storage import BlockStorage, StoredProgram
 
@@ -25,6 +27,19 @@ PRODUCTS = ("MatMul", "BatchMatMulV2", "Einsum", "Conv2D")
 def block_costs(stored: StoredProgram) -> tuple[float, ...]:
     """For each block, what it costs for each lane."""
     return tuple(_computed(block) + _moved(block, stored) for block in stored.blocks)
+
+
+def line_costs(stored: StoredProgram) -> tuple[dict[tuple[str, int], float], ...]:
+    """For each block, what each line of the source, (file, line), computes for each lane."""
+    found: list[dict[tuple[str, int], float]] = []
+    for block, storage in zip(stored.program.blocks, stored.blocks, strict=True):
+        found.append({})
+        for part, step in zip(regions.regions(block.ops), storage.steps, strict=True):
+            ops = part.ops if isinstance(part, regions.Region) else (part,)
+            for op, operations in zip_longest(ops, step.work, fillvalue=()):
+                place = (op.location.file, op.location.line)
+                found[-1][place] = found[-1].get(place, 0) + computed(operations, step.lanes)
+    return tuple(found)
 
 
 def computed(operations: Iterable[tf.Operation], lanes: int) -> float:

@@ -24,7 +24,7 @@ class Step:
 
     sources: what each leaf that it sets is computed from; copies: those of them that are another leaf as it is;
     needs: the leaves that it reads in any case; saves, restores: what it moves to and from stacks, where anything
-    reads what is restored; operations: the TensorFlow operations that it takes, for ``lanes`` lanes.
+    reads what is restored; work: the TensorFlow operations that each of its primitives takes, for ``lanes`` lanes.
     """
 
     sources: Mapping[Leaf, frozenset[Leaf]]
@@ -32,8 +32,12 @@ class Step:
     needs: frozenset[Leaf] = frozenset()
     saves: frozenset[Leaf] = frozenset()
     restores: frozenset[Leaf] = frozenset()
-    operations: tuple[tf.Operation, ...] = ()
+    work: tuple[tuple[tf.Operation, ...], ...] = ()
     lanes: int = 1
+
+    @property
+    def operations(self) -> tuple[tf.Operation, ...]:
+        return sum(self.work, ())
 
 
 def leaves_of(variable: str, types: Mapping[str, Type]) -> list[Leaf]:
@@ -81,16 +85,19 @@ def _traced(region: regions.Region, types: Mapping[str, Type], shared: Sequence[
         env = symbolic(region, {v: types[v] for v in region.inputs}, shared)
         inputs = {(v, k): leaf for v in region.inputs for k, leaf in enumerate(stored_from(types[v], env[v]))}
         outcomes: list[regions.Outcome] = []
-        if region.kind == "batch":
-            (op,) = region.ops
-            env[op.outputs[0]] = op.function.call(*(env[v] for v in op.inputs))
-        else:
-            outcomes = regions.execute(region.ops, env)
+        work: list[tuple[tf.Operation, ...]] = []
+        begun = len(graph.get_operations())
+        for op in region.ops:
+            if region.kind == "batch":
+                env[op.outputs[0]] = op.function.call(*(env[v] for v in op.inputs))
+            else:
+                outcomes += regions.execute((op,), env)
+            work.append(tuple(graph.get_operations()[begun:]))
+            begun += len(work[-1])
         kept = [v for v in region.assigned if v in types and not opaque(types[v])]
         outputs = {(v, k): leaf for v in kept for k, leaf in enumerate(stored_from(types[v], env[v]))}
         checked = [t for outcome in outcomes for t in (outcome.passed, *outcome.leaves) if tf.is_tensor(t)]
-    operations = tuple(graph.get_operations())
-    origins = _origins(operations, inputs)
+    origins = _origins(graph.get_operations(), inputs)
 
     def origin(tensor: tf.Tensor) -> frozenset[Leaf]:
         return frozenset() if hasattr(tensor, "numpy") else origins[tensor.op.name]  # a constant is eager
@@ -105,7 +112,7 @@ def _traced(region: regions.Region, types: Mapping[str, Type], shared: Sequence[
             if old is not None and leaf_type(leaf, types) == leaf_type(old, types)
         },
         needs=frozenset().union(*map(origin, checked)),
-        operations=operations,
+        work=tuple(work),
         lanes=lanes_of(region.ops[0]) if region.kind == "batch" else 1,
     )
 

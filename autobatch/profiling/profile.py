@@ -1,12 +1,25 @@
-"""What the machine did for a batch: how often each block ran, and how full it was."""
+"""What the machine did for a batch: how often each block and each line ran, and how full they were."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import io
+import linecache
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
-from autobatch import ir
+import numpy as np
+from rich.console import Console, RenderableType
+
 from autobatch.api import Autobatched
+from autobatch.passes.costs import FIXED
+from autobatch.profiling import advice, page, picture, table
+from autobatch.runtime.counts import Counted
+from autobatch.stages import Lowered
+
+WIDTH = 120  # columns of the table as text
 
 
 @dataclass(frozen=True)
@@ -14,57 +27,172 @@ class BlockProfile:
     """One block of a program.
 
     name: its number in ``f.lower(...).as_text("stack")``, or its function and its number in ``as_text("ir")``;
-    runs: how often it ran, in all parts of the batch; active: for how many members in all; lanes: of how many places
-    for them, which cost time whether active or not; cost: its estimated time for one lane, in 0.1 ns.
+    lines: (file, line) of the source, in order; runs: how often it ran, in all parts of the batch; active: for how many
+    members in all; lanes: of how many places for them, which cost time whether active or not; spread: of the runs, how
+    many had up to a tenth of their lanes active, up to two tenths, ...; cost: its estimated time for one lane, in 0.1
+    ns; share: of the whole run's estimated time.
     """
 
     name: str
-    lines: tuple[tuple[str, int], ...]  # (file, line) of the source, in order
+    lines: tuple[tuple[str, int], ...]
     runs: int
     active: int
     lanes: int
+    spread: tuple[int, ...]
     cost: float
+    share: float
 
     @property
     def utilization(self) -> float:
         """The share of the lanes that were active; 1 if it never ran."""
         return self.active / self.lanes if self.lanes else 1.0
 
-    def __str__(self) -> str:
-        lines = ", ".join(str(line) for _, line in self.lines)
-        return f"{self.name:15} {self.runs:10,} {self.active:14,} {self.utilization:11.1%} {self.cost:12,.0f}  {lines}"
+    @property
+    def active_each(self) -> float:
+        """The mean number of active members."""
+        return self.active / self.runs if self.runs else 0.0
 
 
 @dataclass(frozen=True)
-class Profile:
-    """The blocks of a program; on the machine, a last block that runs once for all members is left out."""
+class LineProfile(BlockProfile):
+    """One line of the source, which may be part of several blocks: the sums over them.
 
+    The share is that of what the line computes, and an equal part of what its blocks take besides.
+    """
+
+    @property
+    def place(self) -> tuple[str, int]:
+        return self.lines[0]
+
+    @property
+    def source(self) -> str:
+        """The line's text, without its indentation."""
+        return linecache.getline(*self.place).strip()
+
+
+@dataclass(frozen=True, repr=False)
+class Profile:
+    """What a run did.
+
+    function: its name; members: of the batch; result: what a call returns.
+    blocks: of the program; on the machine, a last block that runs once for all members is left out.
+    lines: of the source.
+    history: [moments, blocks, 3] int64, runs, active members and lanes until then, at up to 512 moments of the run;
+      None with ``lanes=``.
+    depth: of the deepest stack; None without recursion.
+    """
+
+    function: str
+    members: int
+    result: Any
     blocks: tuple[BlockProfile, ...]
+    lines: tuple[LineProfile, ...]
+    history: np.ndarray | None
+    depth: int | None
+    _lowered: Lowered = field(compare=False)
 
     @property
     def costliest(self) -> BlockProfile:
         """The block on which most work was spent, idle lanes' included."""
         return max(self.blocks, key=lambda block: block.cost * block.lanes)
 
+    @property
+    def steps(self) -> int:
+        """How many blocks have run, in all parts of the batch."""
+        return sum(block.runs for block in self.blocks)
+
+    @property
+    def utilization(self) -> float:
+        """The share of the estimated time that was spent on active lanes."""
+        return sum(block.share * block.utilization for block in self.blocks)
+
+    @cached_property
+    def advice(self) -> str | None:
+        """What wastes most, and what may help; None if no line wastes much."""
+        return advice.advice(self)
+
+    def table(self) -> RenderableType:
+        """Lines and blocks as rich's tables; what ``print(profile)`` prints, and a notebook shows."""
+        return table.table(self)
+
+    def plot(self, path: str | os.PathLike) -> None:
+        """Draws how full the machine was in the course of the run, and each block's part in it (a PNG, PDF or SVG)."""
+        picture.plot(self, path)
+
+    def to_html(self, path: str | os.PathLike, lanes: int = 32, steps: int = 2000) -> None:
+        """Writes a page on which the run can be watched step by step: one file, to be opened in any browser.
+
+        Args:
+          path: the file.
+          lanes: how many members, the first ones, are run again for it, one block at a time.
+          steps: how many blocks of that run are shown.
+        """
+        page.write(self._lowered.record(lanes, steps), self, path)
+
+    def __rich__(self) -> RenderableType:
+        return self.table()
+
     def __str__(self) -> str:
-        return "\n".join(
-            ["block                 runs        members utilization  cost a lane  lines", *map(str, self.blocks)]
-        )
+        console = Console(file=io.StringIO(), width=WIDTH, color_system=None)
+        console.print(self.table())
+        assert isinstance(console.file, io.StringIO)
+        return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        console = Console(file=io.StringIO(), width=WIDTH, record=True, force_jupyter=False)
+        console.print(self.table())
+        return console.export_html(inline_styles=True, code_format="<pre>{code}</pre>")
 
 
 def profile(function: Autobatched, *args: Any, lanes: int | None = None, **kwargs: Any) -> Profile:
     """Runs the batch, on the program-counter machine compiled anew with counters, and says what each block did.
 
+        profile = ab.profile(f, x)
+        print(profile)
+        profile.plot("f.png")
+        profile.to_html("f.html")
+
+    The run takes longer than a call does, as the machine is stopped and looked at again and again; what it counts is
+    what a call does.
+
     Args: as for calling ``function``, whose options hold too: the blocks of ``backend="local_static"`` are those of
     ``as_text("ir")``, and of what they call nothing is counted as theirs.  With ``lanes``, as for ``function.map``.
-    Printing the result makes a table.
 
     Raises: what calling the function raises.
     """
-    counted = function.lower(*args, **kwargs).count(lanes)
-    return Profile(tuple(BlockProfile(c.name, _lines(c.block), *c.counts, cost=c.cost) for c in counted))
+    lowered = function.lower(*args, **kwargs)
+    measured = lowered.count(lanes)
+    total = sum(map(_time, measured.blocks)) or 1.0
+    blocks = tuple(
+        BlockProfile(c.name, tuple(sorted(c.line_costs)), *_numbers([c]), cost=c.cost, share=_time(c) / total)
+        for c in measured.blocks
+    )
+    lines = tuple(_line(place, measured.blocks, total) for place in sorted(set().union(*(b.lines for b in blocks))))
+    name = function.__qualname__
+    return Profile(name, lowered.size, measured.result, blocks, lines, measured.history, measured.depth, lowered)
 
 
-def _lines(block: ir.Block) -> tuple[tuple[str, int], ...]:
-    places = [op.location for op in block.ops]
-    return tuple(sorted({(place.file, place.line) for place in places}))
+def _line(place: tuple[str, int], blocks: Iterable[Counted], total: float) -> LineProfile:
+    mine = [block for block in blocks if place in block.line_costs]
+    share = sum(_part(place, block) * _time(block) for block in mine) / total
+    cost = max(block.line_costs[place] for block in mine)
+    return LineProfile(f"line {place[1]}", (place,), *_numbers(mine), cost=cost, share=share)
+
+
+def _numbers(blocks: list[Counted]) -> tuple[int, int, int, tuple[int, ...]]:
+    runs, active, lanes, *spread = np.sum([block.counts for block in blocks], axis=0).tolist()
+    return runs, active, lanes, tuple(spread)
+
+
+def _time(block: Counted) -> float:
+    runs, _, lanes, *_ = block.counts.tolist()
+    return runs * FIXED + lanes * block.cost
+
+
+def _part(place: tuple[str, int], block: Counted) -> float:
+    """Of the block's time, that which goes to the line."""
+    lanes = int(block.counts[2])
+    rest = (_time(block) - lanes * sum(block.line_costs.values())) / len(block.line_costs)
+    return (lanes * block.line_costs[place] + rest) / _time(block) if block.counts[0] else 0.0

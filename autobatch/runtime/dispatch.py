@@ -116,9 +116,9 @@ def until_done(machine: Machine, step: Step, choose: Choice, state: State) -> St
     return state
 
 
-LOOK = 4  # passes between two looks at how many lanes are not done
-REPEATS = 16  # runs of a loop's block, in each of them
-FAIR = 16  # looks from one time that a block has its turn, whatever the schedule, to the next
+LOOK = 4  # passes between two looks at how many lanes are not done; each is looked at where runs are counted
+REPEATS = 16  # runs of a loop's block, in each of them; likewise
+FAIR = 64  # passes from one time that a block has its turn, whatever the schedule, to the next
 FOREVER = 2**31 - 1  # looks
 
 
@@ -142,6 +142,8 @@ class Looks(NamedTuple):
 
 def until_few(machine: Machine, step: Step, choose: Choice, state: State, limit: Limit) -> tuple[State, Looks]:
     """Steps until no lane can move, or the limit is reached."""
+    look = 1 if machine.counts else LOOK
+    fair = FAIR // look
 
     def are_few(state: State) -> tf.Tensor:
         pc = state["pc"]
@@ -158,9 +160,9 @@ def until_few(machine: Machine, step: Step, choose: Choice, state: State, limit:
         return (chosen < machine.halt) & machine.may_go_on(state) & ~is_due
 
     def passes(chosen: tf.Tensor, state: State, few: tf.Tensor, looks: Looks) -> tuple:
-        chosen = tf.where(tf.equal(looks.all % FAIR, FAIR - 1), in_turn(state["pc"], looks.all // FAIR), chosen)
+        chosen = tf.where(tf.equal(looks.all % fair, fair - 1), in_turn(state["pc"], looks.all // fair), chosen)
         _, chosen, state = tf.while_loop(
-            lambda k, chosen, state: (k < LOOK) & (chosen < machine.halt) & machine.may_go_on(state),
+            lambda k, chosen, state: (k < look) & (chosen < machine.halt) & machine.may_go_on(state),
             lambda k, chosen, state: (k + 1, *step(chosen, state)),
             (0, chosen, state),
             parallel_iterations=1,

@@ -134,11 +134,10 @@ class Engine:
         machine, options = self.machine, self.options
         choose = SCHEDULES[options.schedule](machine)
         run_block = partial.STRATEGIES[options.partial](machine)
+        repeats = (1 if machine.counts else REPEATS) if self.stops_early else None
 
         def advance(state: State, shared: list[tf.Tensor], limit: Limit) -> tuple[State, Looks]:
-            step = STRATEGIES[options.dispatch](
-                machine, run_block, choose, shared, REPEATS if self.stops_early else None
-            )
+            step = STRATEGIES[options.dispatch](machine, run_block, choose, shared, repeats)
             if not self.stops_early:
                 return until_done(machine, step, choose, state), Looks(tf.constant(0), tf.constant(0))
             return until_few(machine, step, choose, state, limit)

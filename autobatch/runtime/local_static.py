@@ -17,7 +17,7 @@ from autobatch.inference import TypedProgram
 from autobatch.options import Options
 from autobatch.passes.costs import computed
 from autobatch.passes.flow import live_before, liveness
-from autobatch.runtime.counts import Counted
+from autobatch.runtime.counts import COUNTS, Counted, Measured, Timeline, one_run
 from autobatch.runtime.failures import out_of_steps, overflow, raise_for_faults
 from autobatch.runtime.vectorize import FAULT, Environment, Stored, note, run_region
 from autobatch.types import Type, coerce, dynamic, truth_values
@@ -33,24 +33,36 @@ class LocalStatic:
     def __call__(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor]) -> list[Stored]:
         return _Execution(self)(arguments, shared)
 
-    def count(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor]) -> list[Counted]:
+    @property
+    def has_calls(self) -> bool:
+        blocks = (block for function in self.typed.program.functions for block in function.blocks)
+        return any(isinstance(op, ir.Call) for block in blocks for op in block.ops)
+
+    def count(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor]) -> Measured:
         """Runs all members, and says what each block that ran has done."""
-        execution, found = _Execution(self), []
-        execution(arguments, shared)
-        for (name, i), counts in execution.counts.items():
+        timeline = Timeline()
+        execution, found = _Execution(self, timeline), []
+        results = execution(arguments, shared)
+        execution.look()
+        places = {place: k for k, place in enumerate(execution.counts) if execution.counts[place][0]}
+        for name, i in places:
             function = self.functions[name]
-            if counts[0]:
-                found.append(Counted(f"{name} {i}", function.function.blocks[i], counts, function.cost(i)))
-        return found
+            costs = function.line_costs(i)
+            block = function.function.blocks[i]
+            found.append(Counted(f"{name} {i}", block, execution.counts[name, i], sum(costs.values()), costs))
+        history = np.stack(timeline.moments)[:, list(places.values())]
+        return Measured(results, found, history, execution.deepest if self.has_calls else None)
 
 
 class _Execution:
     """One call, and what has become of its members."""
 
-    def __init__(self, of: LocalStatic):
+    def __init__(self, of: LocalStatic, timeline: Timeline | None = None):
         self.typed, self.size, self.options, self.functions = of.typed, of.size, of.options, of.functions
         self.faults, self.steps = np.zeros(self.size, np.int32), 0
-        self.counts = {(f.name, i): [0, 0, 0] for f in self.typed.program.functions for i in range(len(f.blocks))}
+        places = [(f.name, i) for f in self.typed.program.functions for i in range(len(f.blocks))]
+        self.counts = {place: np.zeros(COUNTS, np.int64) for place in places}
+        self.timeline, self.deepest = timeline, 0
         self.notes = {k: self._no_note(check) for k, check in enumerate(self.typed.checks)}
 
     def __call__(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor]) -> list[Stored]:
@@ -58,6 +70,10 @@ class _Execution:
         results = self.run(self.typed.program.entry.name, arguments, everyone, list(shared), 0, None)
         raise_for_faults(self.faults, self.typed.checks, list(self.notes.values()), shared, results)
         return results
+
+    def look(self) -> None:
+        assert self.timeline is not None
+        self.timeline.add(np.stack(list(self.counts.values()))[:, :3])
 
     def _no_note(self, check: regions.Check) -> Stored:
         return [tf.zeros([self.size, *leaf.shape], leaf.dtype) for leaf in dynamic(check.values.type)]
@@ -103,8 +119,11 @@ class _Execution:
             i = int(pc[pc >= first].min())
             active = pc == i
             self.steps += 1
-            done = (1, int(np.count_nonzero(active)), self.size)
-            self.counts[name, i] = [n + now for n, now in zip(self.counts[name, i], done, strict=True)]
+            if self.timeline is not None:
+                self.counts[name, i] = self.counts[name, i] + one_run(int(np.count_nonzero(active)), self.size)
+                self.deepest = max(self.deepest, depth)
+                if self.steps % self.timeline.stride == 0:
+                    self.look()
             if self.options.max_steps is not None and self.steps > self.options.max_steps:
                 raise out_of_steps(pc, blocks, self.options.max_steps)
             for step in function.steps[i]:
@@ -162,10 +181,17 @@ class _Function:
                     steps.append(part)
             self.steps.append(steps)
 
-    def cost(self, i: int) -> float:
-        """Of a block that has run, for each member; what it calls is not counted."""
-        ran = [step.concrete for step in self.steps[i] if isinstance(step, _RegionStep) and step.concrete]
-        return sum(computed(concrete.graph.get_operations(), self.size) for concrete in ran)
+    def line_costs(self, i: int) -> dict[tuple[str, int], float]:
+        """Of a block that has run, for each member, by (file, line); what it calls is not counted.
+
+        A region is one graph here: its lines share what it takes.
+        """
+        found: dict[tuple[str, int], float] = {}
+        for step in self.steps[i]:
+            if isinstance(step, _RegionStep) and step.concrete:
+                each = computed(step.concrete.graph.get_operations(), self.size) / len(step.places)
+                found |= {place: found.get(place, 0) + each for place in step.places}
+        return found
 
     @cached_property
     def zeros(self) -> Environment:
@@ -189,6 +215,7 @@ class _RegionStep:
         jit_compile: bool,
     ):
         self.inputs, self.wanted = region.inputs, wanted
+        self.places = {(op.location.file, op.location.line) for op in region.ops}
 
         def run(inputs: Environment, old: Environment, active: tf.Tensor, shared: list[tf.Tensor]) -> Environment:
             # Idle members compute on a copy of an active member's data: their own may be stale and raise.

@@ -12,7 +12,8 @@ The state is a dictionary of tensors, for Z lanes and stacks of D saved frames:
     fault           [Z] int32           1 + the position of the check that stopped the lane, or 0
     note k j        [Z, ...]            leaf j of what check k shows of a lane that it stopped
     steps           [] int32            how many blocks have run, if their number is limited
-    counts i        [3] int64           of block i, if runs are counted: see runtime/counts.py
+    counts i        [COUNTS] int64      of block i, if runs are counted: see runtime/counts.py
+    deepest         [Z] int32           the most frames that the lane has saved, if runs are counted
 
 A program without calls and checks has only ``pc`` and registers.
 """
@@ -24,13 +25,15 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
 import tensorflow as tf
 
 from autobatch import ir, regions
+from autobatch.passes.costs import line_costs
 from autobatch.passes.leaf_flow import Leaf, leaf_type, leaves_of
 from autobatch.passes.stack_lowering import TypedStackProgram
 from autobatch.passes.storage import StoredProgram
-from autobatch.runtime.counts import COUNTS, Counted
+from autobatch.runtime.counts import BUCKETS, COUNTS, Counted, bucket
 from autobatch.runtime.vectorize import FAULT, Environment, Stored, note, run_region, write_items
 from autobatch.types import coerce, dynamic, truth_values
 
@@ -39,7 +42,7 @@ State = dict[str, tf.Tensor]
 FEW_FRAMES = 64  # of a stack of numbers: to look at them all is faster than to write those of single lanes
 
 
-def _stack(leaf: Leaf) -> str:
+def stack_key(leaf: Leaf) -> str:
     return f"stack {leaf[0]} {leaf[1]}"
 
 
@@ -143,10 +146,10 @@ class Machine:
         members = z if members is None else members
         state: State = {"pc": tf.constant([0] * members + [self.stopped] * (z - members), tf.int32)}
         for leaf in self.registers:
-            state[self._register(leaf)] = self._zeros(leaf)
+            state[self.register(leaf)] = self._zeros(leaf)
         for leaf in sorted(self.stored.stacked):
             type_ = leaf_type(leaf, types)
-            state[_stack(leaf)] = tf.zeros([self.depth + 1, z, *type_.shape], type_.dtype)
+            state[stack_key(leaf)] = tf.zeros([self.depth + 1, z, *type_.shape], type_.dtype)
         if self.has_calls:
             state["pc stack"] = tf.zeros([self.depth + 1, z], tf.int32)
             state["depth"] = tf.zeros([z], tf.int32)
@@ -155,7 +158,9 @@ class Machine:
         if self.max_steps is not None:
             state["steps"] = tf.zeros([], tf.int32)
         if self.counts:
-            state |= {_counts(i): tf.zeros([len(COUNTS)], tf.int64) for i in range(self.halt)}
+            state |= {_counts(i): tf.zeros([COUNTS], tf.int64) for i in range(self.halt)}
+            if self.has_calls:
+                state["deepest"] = tf.zeros([z], tf.int32)
         for k, check in enumerate(self.typed.checks):
             for j, leaf in enumerate(dynamic(check.values.type)):
                 state[_note(k, j)] = tf.zeros([z, *leaf.shape], leaf.dtype)
@@ -174,7 +179,7 @@ class Machine:
         """The parts of the state that change where a lane begins with new arguments."""
         inputs = {leaf for v in self.program.inputs for leaf in self._leaves(v)} & self.stored.blocks[0].reads
         zeroed = {"pc": True, "depth": self.has_calls, "fault": bool(self.typed.checks)}
-        return frozenset({*map(self._register, inputs), *(key for key, has in zeroed.items() if has)})
+        return frozenset({*map(self.register, inputs), *(key for key, has in zeroed.items() if has)})
 
     def begun(self, state: State, beginning: tf.Tensor, arguments: Sequence[Stored]) -> State:
         """What has ``entered`` where lanes (a mask) begin with new arguments."""
@@ -187,10 +192,10 @@ class Machine:
         entered: State = {}
         for v, leaves in zip(self.program.inputs, arguments, strict=True):
             enters = [(v, k) in self.stored.blocks[0].reads for k in range(len(leaves))]
-            entered |= {self._register((v, k)): leaf for k, leaf in enumerate(leaves) if enters[k]}
+            entered |= {self.register((v, k)): leaf for k, leaf in enumerate(leaves) if enters[k]}
         return entered
 
-    def _register(self, leaf: Leaf) -> str:
+    def register(self, leaf: Leaf) -> str:
         v, k = self.stored.registers[leaf]
         return f"register {v} {k}"
 
@@ -231,7 +236,7 @@ class Machine:
     def _tops(self, leaves: Collection[Leaf], state: State) -> Environment:
         """The variables with these leaves; their others, which nothing reads, are zero."""
         return {
-            v: [state[self._register(leaf)] if leaf in leaves else self._zeros(leaf) for leaf in self._leaves(v)]
+            v: [state[self.register(leaf)] if leaf in leaves else self._zeros(leaf) for leaf in self._leaves(v)]
             for v in {v for v, _ in leaves}
         }
 
@@ -252,10 +257,10 @@ class Machine:
             keys += ["steps"]
         if self.counts:
             keys += [_counts(i)]
-        keys += [self._register(leaf) for leaf in storage.writes]
-        keys += {_stack(leaf) for step in storage.steps for leaf in step.saves & self.stored.stacked}
+        keys += [self.register(leaf) for leaf in storage.writes]
+        keys += {stack_key(leaf) for step in storage.steps for leaf in step.saves & self.stored.stacked}
         if isinstance(block.terminator, ir.PushJump):
-            keys += ["pc stack", "depth"]
+            keys += ["pc stack", "depth", *(["deepest"] if self.counts else [])]
         if ir.may_return(block.terminator) and self.has_calls:
             keys += ["depth"]
         if regions.makes_checks(block.ops, self.typed.checks):
@@ -265,7 +270,7 @@ class Machine:
     def keys_read(self, i: int) -> list[str]:
         """The parts of the state that block ``i``, if it neither calls nor saves anything, reads besides ``pc``."""
         block = self.program.blocks[i]
-        keys = {self._register(leaf) for leaf in self.stored.blocks[i].reads}
+        keys = {self.register(leaf) for leaf in self.stored.blocks[i].reads}
         if ir.may_return(block.terminator) and self.has_calls:
             keys |= {"depth", "pc stack"}
         if regions.makes_checks(block.ops, self.typed.checks):
@@ -281,8 +286,19 @@ class Machine:
 
     def counted(self, states: Sequence[State]) -> list[Counted]:
         """What each block has done, over all parts."""
-        counts = [sum(state[_counts(i)].numpy() for state in states).tolist() for i in range(self.halt)]
-        return [Counted(str(i), self.program.blocks[i], n, self.stored.costs[i]) for i, n in enumerate(counts)]
+        blocks, costs = self.program.blocks, self.stored.costs
+        lines = line_costs(self.stored)
+        return [Counted(str(i), blocks[i], n, costs[i], lines[i]) for i, n in enumerate(self.counts_of(states))]
+
+    @staticmethod
+    def deepest(states: Sequence[State]) -> int:
+        """The most frames that any lane has saved."""
+        return max((int(state["deepest"].numpy().max(initial=0)) for state in states if "deepest" in state), default=0)
+
+    def counts_of(self, states: Sequence[State]) -> np.ndarray:
+        """[blocks, COUNTS] over all parts."""
+        counts = [sum(state[_counts(i)].numpy() for state in states) for i in range(self.halt)]
+        return np.array(counts, np.int64).reshape(self.halt, COUNTS)
 
     def _notes(self, block: ir.Block) -> list[str]:
         checks = ((k, c) for k, c in enumerate(self.typed.checks) if regions.makes_checks(block.ops, [c]))
@@ -303,7 +319,7 @@ class Machine:
                 case regions.Region(kind="write"):
                     (target,) = part.ops[0].outputs
                     if (target, 0) in in_place:
-                        key = self._register((target, 0))
+                        key = self.register((target, 0))
                         new[key] = write_items(part.ops[0], env, new.get(key, state[key]), active, drops=not self.safe)
                         env[target] = [self._harmless(new[key], active)]
                     else:
@@ -323,19 +339,19 @@ class Machine:
                     (target,), (source,) = outputs, inputs
                     for leaf in self._leaves(target):
                         if leaf in self.stored.stacked:
-                            key, top = _stack(leaf), env[target][leaf[1]]
+                            key, top = stack_key(leaf), env[target][leaf[1]]
                             new[key] = self._save(new.get(key, state[key]), top, active, state["depth"])
                     env[target] = coerce(types[source], types[target], env.get(source, []), shared, z)
                 case ir.Pop(variables):
                     # An idle lane's depth is not used: it would let XLA hoist the load, as above.
                     depth = tf.where(active, state["depth"], 0)
                     for leaf in (leaf for v in variables for leaf in self._leaves(v)):
-                        top, key = self._zeros(leaf), _stack(leaf)
+                        top, key = self._zeros(leaf), stack_key(leaf)
                         if leaf in live & self.stored.stacked:
                             top = self._harmless(self._restored(new.get(key, state[key]), depth), active)
                         env[leaf[0]] = [*env.get(leaf[0], []), top] if leaf[1] else [top]
         for v, k in sorted(storage.writes - in_place):
-            key = self._register((v, k))
+            key = self.register((v, k))
             new[key] = _masked(active, env[v][k], state[key])
         new |= self._jump(block.terminator, active, env, state, shared)
         if active is not waiting:
@@ -343,8 +359,11 @@ class Machine:
         if self.max_steps is not None:
             new["steps"] = state["steps"] + 1
         if self.counts:
-            now = tf.stack([1, tf.reduce_sum(tf.cast(active, tf.int64)), self.size])
-            new[_counts(i)] = state[_counts(i)] + now
+            count = tf.reduce_sum(tf.cast(active, tf.int64))
+            now = [tf.stack([1, count, self.size]), tf.one_hot(bucket(count, self.size), BUCKETS, dtype=tf.int64)]
+            new[_counts(i)] = state[_counts(i)] + tf.concat(now, axis=0)
+            if isinstance(block.terminator, ir.PushJump):
+                new["deepest"] = tf.maximum(state["deepest"], new["depth"])
         if fault is not None:
             fault = tf.where(active, fault, 0)
             new["fault"] = tf.where(active, fault, state["fault"])
@@ -359,7 +378,7 @@ class Machine:
         block's work out of the guard, where it runs whether or not the block is chosen.
         """
         reads, kept = self.stored.blocks[i].reads, self.changes(i)
-        read = {self._register(leaf): state[self._register(leaf)] for leaf in reads}
+        read = {self.register(leaf): state[self.register(leaf)] for leaf in reads}
         for key, register in read.items():
             if self.safe:
                 read[key] = self._harmless(register, active)

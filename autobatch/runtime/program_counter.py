@@ -14,7 +14,7 @@ from autobatch.options import Options
 from autobatch.passes.storage import StoredProgram
 from autobatch.runtime import execution, failures
 from autobatch.runtime.compaction import Account
-from autobatch.runtime.counts import Counted
+from autobatch.runtime.counts import Measured, Timeline
 from autobatch.runtime.engine import Outcome, in_one_go
 from autobatch.runtime.execution import Position
 from autobatch.runtime.machine import Machine
@@ -98,11 +98,21 @@ class ProgramCounter:
         self._raise_for(outcome, shared, deadline)
         return outcome.results
 
-    def count(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor]) -> list[Counted]:
+    def count(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor]) -> Measured:
         """Runs all members, and says what each block has done; one that runs once, after the loop, is left out."""
-        position = self._run(list(arguments), list(shared))
-        self._raise_for(position.outcome, shared)
-        return position.account.engine.machine.counted(position.states)
+        timeline, shared = Timeline(), list(shared)
+        position = execution.begin(self, list(arguments), shared, timeline.stride)
+        depths = []
+        while True:
+            machine = position.account.engine.machine
+            timeline.add(machine.counts_of(position.states)[:, :3])
+            depths.append(machine.deepest(position.states))
+            if self.is_over(position):
+                break
+            position = execution.go_on(self, position, shared, timeline.stride)
+        results = self.results(position.outcome, shared)
+        depth = max(depths) if self.has_calls else None
+        return Measured(results, machine.counted(position.states), np.stack(timeline.moments), depth)
 
     def _run(self, arguments: list[Stored], shared: list[tf.Tensor]) -> Position:
         position = execution.begin(self, arguments, shared)
@@ -115,12 +125,15 @@ class ProgramCounter:
         is_out_of_steps = self.options.max_steps is not None and bool((position.pc < self.stopped).any())
         return is_out_of_steps or execution.is_over(self, position)
 
-    def count_members(self, source: Source, shared: Sequence[tf.Tensor]) -> list[Counted]:
+    def count_members(self, source: Source, shared: Sequence[tf.Tensor]) -> Measured:
         """As ``count``, with ``size`` lanes for all members."""
         members = self.members(source, shared)
-        for finished in members:
-            self.raise_for(finished, shared)
-        return self.machine(0, self.size).counted(members.states)
+        (finished,) = members
+        self.raise_for(finished, shared)
+        machine = self.machine(0, self.size)
+        results = tf.nest.map_structure(tf.constant, finished.results)
+        depth = machine.deepest(members.states) if self.has_calls else None
+        return Measured(results, machine.counted(members.states), None, depth)
 
     def members(
         self, source: Source, shared: Sequence[tf.Tensor], notice: Callable[[int], object] = lambda done: None

@@ -40,7 +40,7 @@ def fitted(machine: Machine, options: Options) -> tuple[Machine, int]:
 
     That is less than any loop has that multiplies matrices: in such a function, that is done by three nested loops.
     """
-    if not _may_set or machine.safe or "whole_loops" not in options.optimizations:
+    if not may_set or machine.safe or "whole_loops" not in options.optimizations:
         return machine, DEFAULT
     limit = int(max(DEFAULT, min(LARGEST, smallest_product(machine.stored, machine.size))))
     saves_singly = limit == LARGEST and 0 < machine.size <= MOST_SAVED_SINGLY
@@ -51,7 +51,7 @@ def fitted(machine: Machine, options: Options) -> tuple[Machine, int]:
 def whole_loops(limit: int) -> Iterator[None]:
     """What is compiled in it, by one thread at a time, has one function for each loop that touches fewer bytes."""
     with context.tracing_lock:
-        if not _may_set:
+        if not may_set:
             yield
             return
         _set(limit)
@@ -102,4 +102,4 @@ def _set(limit: int) -> None:
     os.environ["XLA_FLAGS"] = f"{others}{setting}{limit}"
 
 
-_may_set = listen()
+may_set = listen()

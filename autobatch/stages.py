@@ -1,0 +1,157 @@
+"""The stages of a call, one by one: ``lower``, to look at the program, and ``compile``."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import tensorflow as tf
+
+from autobatch import dot, errors, exporting, ir, mapping
+from autobatch.frontend.source import signature
+from autobatch.runtime.counts import Measured
+from autobatch.runtime.program_counter import ProgramCounter
+from autobatch.runtime.recorder import Recording
+from autobatch.types import describe
+
+Stage = Literal["source", "ir", "types", "stack", "stablehlo"]
+
+
+class Lowered:
+    """A program for arguments of known types and batch size: to look at, or to compile."""
+
+    def __init__(self, entry: Any, args: Sequence[Any], kwargs: dict[str, Any]):
+        self._entry, self._args, self._kwargs, self._options = entry, args, kwargs, entry._options
+        self._taken = entry._take_apart(args, kwargs)
+        self._program = entry._program(self._taken)
+
+    def __repr__(self) -> str:
+        return f"<{self._entry.__qualname__}, lowered for a batch of {self._taken.size}>\n{self.as_text()}"
+
+    @property
+    def size(self) -> int:
+        """Of the batch."""
+        return self._taken.size
+
+    @property
+    def program(self) -> ir.Program:
+        """The program in the local language."""
+        return self._program.typed.program
+
+    @property
+    def stack_program(self) -> ir.StackProgram:
+        """The program in the stack language."""
+        return self._program.stack(self._options.optimizations).program
+
+    def as_text(self, stage: Stage = "ir") -> str:
+        """The program as text.
+
+        Args:
+          stage: "source" (the desugared Python), "ir" (the local language), "types" (of its variables), "stack" (the
+            stack language), or "stablehlo" (what XLA gets, for this batch size).
+        """
+        match stage:
+            case "source":
+                return self._program.frontend.source_text()
+            case "ir":
+                return str(self.program)
+            case "types":
+                return self._program.typed.types_text()
+            case "stack":
+                return str(self.stack_program)
+            case "stablehlo":
+                arguments = self._program.arguments(self._taken)
+                return self._machine().compiler_ir(arguments, self._taken.shared, "stablehlo")
+        raise ValueError(f"stage must be 'source', 'ir', 'types', 'stack' or 'stablehlo', not {stage!r}")
+
+    def to_hlo(self) -> tuple[bytes, list[tf.Tensor]]:
+        """What XLA gets, as a serialized HloModuleProto, and its arguments in order: to run it without TensorFlow.
+
+        The stacks have ``max_depth`` frames, or 16 if that is not given.  The results are the machine's: the leaves of
+        what the function returns, and what the host would look at.
+        """
+        return self._machine().to_hlo(self._program.arguments(self._taken), self._taken.shared)
+
+    def count(self, lanes: int | None = None) -> Measured:
+        """Runs the batch, and says what each block has done; see ``ab.profile``."""
+        if lanes is not None:
+            mapping.check(self._options, lanes)
+            lanes = min(lanes, self._taken.size)
+        return self._program.count(self._taken, self._options, lanes)
+
+    def record(self, lanes: int, steps: int) -> Recording:
+        """The first ``steps`` of the first members' run, on as many ``lanes``; see ``Profile.to_html``."""
+        few = min(lanes, self._taken.size)
+        stored = [[leaf[:few] for leaf in leaves] for leaves in self._taken.stored]
+        return self._program.record(dataclasses.replace(self._taken, stored=stored, size=few), self._options, steps)
+
+    def _machine(self) -> ProgramCounter:
+        options = dataclasses.replace(self._options, backend="program_counter", jit_compile=True)
+        machine = self._program.executable(self._taken.size, options)
+        assert isinstance(machine, ProgramCounter)
+        return machine
+
+    def to_dot(self, stage: Literal["ir", "stack"] = "ir") -> str:
+        """The control-flow graphs in Graphviz' language, with the source of what each block does."""
+        return dot.to_dot(self._graph_of(stage))
+
+    def to_svg(self, stage: Literal["ir", "stack"] = "ir") -> str:
+        """The control-flow graphs, drawn.
+
+        Raises MissingPackageError without the extra ``pictures``.
+        """
+        return dot.to_svg(self._graph_of(stage))
+
+    def _graph_of(self, stage: str) -> ir.Program | ir.StackProgram:
+        if stage not in ("ir", "stack"):
+            raise ValueError(f"stage must be 'ir' or 'stack', not {stage!r}")
+        return self.program if stage == "ir" else self.stack_program
+
+    def export(self, kind: Literal["saved_model", "stablehlo"], path: str | os.PathLike) -> None:
+        """Writes the program into the folder ``path``, to be run without this library, for batches of this size.
+
+        Arguments that are no tensors are part of the program.  As inside a ``tf.function``, a recursive function needs
+        ``max_depth``, and what members that fail return is NaN, or the lowest integer.
+
+        Args:
+          kind: "saved_model", for ``tf.saved_model.load(path).call(...)`` and TensorFlow Serving; or "stablehlo":
+            ``program.mlir``, whose results are those of the function, flat, and ``arguments.npz`` with the arguments
+            that it was lowered for, in order, and behind them tensors that the code closes over.
+          path: the folder.
+        """
+        entry = self._entry.options(backend="program_counter")
+        names = list(signature(entry._fn).parameters)[len(entry._receiver) :]
+        call = exporting.Call(entry, self._args, self._kwargs, names)
+        match kind:
+            case "saved_model":
+                exporting.saved_model(call, path)
+            case "stablehlo":
+                exporting.stablehlo(call, path)
+            case _:
+                raise ValueError(f"kind must be 'saved_model' or 'stablehlo', not {kind!r}")
+
+    def compile(self) -> Compiled:
+        """The executable for just these argument types and this batch size; it is run once, so XLA has compiled it."""
+        return Compiled(self)
+
+
+class Compiled:
+    """An executable for fixed argument types and batch size."""
+
+    def __init__(self, lowered: Lowered):
+        self._lowered = lowered
+        lowered._entry._run(lowered._program, lowered._taken)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Raises BatchShapeError for arguments of other types or another batch size than it was compiled for."""
+        lowered = self._lowered
+        taken = lowered._entry._take_apart(args, kwargs)
+        if lowered._entry._program(taken) is not lowered._program or taken.size != lowered._taken.size:
+            raise errors.BatchShapeError(
+                f"This was compiled for a batch of {lowered._taken.size} with arguments "
+                f"{', '.join(map(describe, lowered._taken.types))}.",
+                help="call the autobatched function itself, which compiles for whatever it is given.",
+            )
+        return lowered._entry._run(lowered._program, taken)

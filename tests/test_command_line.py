@@ -1,0 +1,98 @@
+"""The command ``autobatch``."""
+
+import pytest
+from typer.testing import CliRunner
+
+from autobatch.command_line import app
+
+FIBONACCI = "examples/fibonacci.py:fibonacci"
+
+
+def run(*words):
+    result = CliRunner().invoke(app, list(words), env={"COLUMNS": "200", "TERMINAL_WIDTH": "200"})
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result
+
+
+@pytest.mark.parametrize(
+    ("stage", "part"),
+    [
+        ("source", "def fibonacci(n)"),
+        ("ir", "call fibonacci"),
+        ("types", "n: int32[]"),
+        ("stack", "push n = arg"),
+        ("stablehlo", "stablehlo.while"),
+        ("dot", "digraph {"),
+        ("svg", "<svg"),
+    ],
+)
+def test_show(stage, part):
+    result = run("show", FIBONACCI, "--args", "7,3,5", "--stage", stage)
+    assert result.exit_code == 0
+    assert part in result.stdout
+
+
+def test_show_into_a_file(tmp_path):
+    out = tmp_path / "f.svg"
+    assert run("show", FIBONACCI, "--args", "7,3", "--stage", "svg", "--out", str(out)).exit_code == 0
+    assert "</svg>" in out.read_text()
+
+
+def test_profile(tmp_path):
+    html, plot = tmp_path / "f.html", tmp_path / "f.png"
+    result = run("profile", FIBONACCI, "--args", "7,3,5", "--html", str(html), "--plot", str(plot))
+    assert "fibonacci: 3 members" in result.stdout
+    assert "fibonacci" in html.read_text()
+    assert plot.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_module_names_and_static_arguments(tmp_path, monkeypatch):
+    (tmp_path / "own_program.py").write_text(
+        "import autobatch as ab\n"
+        "@ab.autobatch(static_argnames='times')\n"
+        "def repeated(x, y, times):\n"
+        "    for _ in range(times):\n"
+        "        x = x * y\n"
+        "    return x\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    result = run(
+        "show",
+        "own_program:repeated",
+        "--args",
+        "[[1.0, 2.0]]",
+        "--args",
+        "times=3",
+        "--args",
+        "y=5.0",
+        "--stage",
+        "types",
+    )
+    assert result.exit_code == 0, result.output
+    assert "x: float32[2]" in result.stdout
+    assert "y: float32[]" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["show", "fibonacci", "--args", "1"], "names no function"),
+        (["show", "nowhere.py:f", "--args", "1"], "There is no file nowhere.py"),
+        (["show", "nowhere:f", "--args", "1"], "No module named"),
+        (["show", "examples/fibonacci.py:fib", "--args", "1"], "it has fibonacci"),
+        (["show", FIBONACCI, "--args", "7,x"], "is no Python value"),
+        (["show", FIBONACCI, "--args", "'a'"], "TypeMismatchError"),
+    ],
+)
+def test_errors_are_words(words, said):
+    result = run(*words)
+    assert result.exit_code != 0
+    assert said in result.output
+    assert "Traceback" not in result.output
+
+
+def test_doctor():
+    result = run("doctor")
+    assert result.exit_code == 0
+    assert "All is well." in result.stdout
+    assert "tensorflow" in result.stdout
