@@ -8,12 +8,9 @@ export TF_CPP_MIN_LOG_LEVEL ?= 3
 demo: .venv/ready
 	$(BIN)/python -m examples.breast_cancer
 
-# Lint, types, examples at a small size, and the tests, in several processes one after the other, as TensorFlow
+# Lint, types, and the tests, the examples at a small size among them, in several processes one after the other, as TensorFlow
 # keeps what it compiles (some 200 MB for each sampler) until its process ends.
 test: lint
-	$(BIN)/python -m examples.fibonacci
-	$(BIN)/python -m examples.breast_cancer --chains 8 --warm-up 20 --draws 20 --out out/small
-	$(BIN)/python -m examples.eight_schools --chains 4 --draws 100 --out out/small
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal tests/mcmc
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal tests/test_[a-l]*.py
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal tests/test_[m-q]*.py

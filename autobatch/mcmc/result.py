@@ -7,12 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import arviz
 import numpy as np
 import pandas as pd
 import tensorflow as tf
 
 from autobatch.profiling import Profile
+
+with warnings.catch_warnings():
+    warnings.filterwarnings("ignore", "\nArviZ is undergoing", FutureWarning)  # said once a day
+    import arviz
 
 LARGEST_R_HAT = 1.01  # Vehtari et al. 2021, "Rank-normalization, folding, and localization"
 SMALLEST_ESS = 400  # as above

@@ -1,0 +1,54 @@
+"""The gallery runs, at a small size, and what it prints is right."""
+
+import importlib
+import inspect
+from pathlib import Path
+
+import pytest
+
+from examples import against_a_loop
+
+FOLDER = Path(against_a_loop.__file__).parent
+SMALL = {
+    "a_star": {"maps": 6, "side": 8},
+    "breast_cancer": {"chains": 8, "warm_up": 20, "draws": 20},
+    "eight_schools": {"chains": 4, "draws": 100},
+    "funnel": {"chains": 8, "draws": 30},
+    "line_search": {"side": 6},
+    "lorenz": {"members": 20},
+    "mandelbrot": {"width": 30, "limit": 20},
+    "n_queens": {"largest": 5},
+    "nuts_by_hand": {"chains": 4, "draws": 8},
+    "quadrature": {"members": 12},
+    "sphere_tracing": {"width": 16, "bounces": 1},
+    "stack_machine": {"members": 24},
+    "sudoku": {"boards": 4, "holes": 30},
+    "tree_lstm": {"trees": 10, "width": 4},
+}
+PRINTED = {
+    "line_search": "100.0% end in a minimum",
+    "sudoku": "4 of 4 solved",
+    "stack_machine": "1 2 6 24 120 720 5040 40320 ",
+}
+
+
+@pytest.mark.filterwarnings("ignore::autobatch.mcmc.SamplingWarning")
+@pytest.mark.parametrize("name", sorted(SMALL))
+def test_an_example(name, tmp_path, capsys):
+    main = importlib.import_module(f"examples.{name}").main
+    has_out = "out" in inspect.signature(main).parameters
+    main(**SMALL[name], **({"out": tmp_path} if has_out else {}))
+    printed = capsys.readouterr().out
+    assert PRINTED.get(name, "") in printed
+    assert "wrong" not in printed
+    assert [path.read_bytes()[:4] for path in tmp_path.glob("*")] == ([b"\x89PNG"] if has_out else [])
+
+
+def test_all_are_here():
+    written = {path.stem for path in FOLDER.glob("*.py")} - {"__init__", "against_a_loop", "fibonacci"}
+    assert written == set(SMALL)
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.py")), ids=lambda path: path.stem)
+def test_examples_are_short(path):
+    assert len(path.read_text().splitlines()) <= 100
