@@ -1,5 +1,10 @@
-"""A program that works on a run until it is killed; see test_runs.py."""
+"""Processes that work on a run until they are killed; see test_runs.py.
 
+To import TensorFlow takes seconds, so that is done once: for each line that comes in, a copy of this process, whose
+TensorFlow has done nothing yet, begins or goes on.  It says its number, and how far the run is that it has loaded.
+"""
+
+import os
 import sys
 from pathlib import Path
 
@@ -8,7 +13,7 @@ import tensorflow as tf
 import autobatch as ab
 from autobatch import runs
 
-MEMBERS = tf.range(8)
+MEMBERS = range(8)
 
 
 @ab.autobatch
@@ -21,10 +26,18 @@ def slow(n):
     return mixed
 
 
-if __name__ == "__main__":
-    path = Path(sys.argv[1])
+def work(path: Path) -> None:
     runs.ROUND = 0.0
     how = {"autosave": path, "every": 0.01}
-    run = ab.load_run(slow, path, **how) if path.exists() else slow.start(MEMBERS, **how)
-    print(run.progress.steps, flush=True)
+    run = ab.load_run(slow, path, **how) if path.exists() else slow.start(tf.constant(MEMBERS), **how)
+    print(os.getpid(), run.progress.steps, flush=True)
     run.advance()
+
+
+if __name__ == "__main__":
+    for _ in sys.stdin:
+        child = os.fork()
+        if not child:
+            work(Path(sys.argv[1]))
+            os._exit(0)
+        os.waitpid(child, 0)

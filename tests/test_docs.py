@@ -1,9 +1,13 @@
 """The Python in the documentation runs."""
 
+import os
 import re
 from pathlib import Path
 
 import pytest
+import tensorflow as tf
+
+from examples.fibonacci import fibonacci
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -16,3 +20,18 @@ def test_python_blocks_run(page, tmp_path, monkeypatch):
     path = tmp_path / "page.py"
     path.write_text("import autobatch as ab, tensorflow as tf\n" + "\n".join(blocks))
     exec(compile(path.read_text(), str(path), "exec"), {"__name__": "page"})
+
+
+def test_printed_stages():
+    """``make golden`` writes them anew."""
+    path = ROOT / "docs" / "how_it_works.md"
+    lowered = fibonacci.lower(tf.constant([3, 7, 4, 5]))
+
+    def printed(match):
+        return f"<!-- stage {match[1]} -->\n```\n{lowered.as_text(match[1]).strip()}\n```"
+
+    text, count = re.subn(r"<!-- stage (\w+) -->\n```\n.*?```", printed, path.read_text(), flags=re.S)
+    if os.environ.get("AUTOBATCH_WRITE_GOLDEN"):
+        path.write_text(text)
+    assert count == 4
+    assert text == path.read_text()

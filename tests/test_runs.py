@@ -308,19 +308,18 @@ def test_what_cannot_be_started():
 
 def test_killed_at_random_moments(tmp_path):
     """Thirty times, with SIGKILL: each process goes on from where the last one saved itself."""
-    path, rng, kills, seen = tmp_path / "run", random.Random(0), 0, 0
-    while kills < 30:
-        command, root = [sys.executable, "-m", "tests.killed", path], Path(__file__).parent.parent
-        with subprocess.Popen(
-            command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-        ) as process:
-            assert process.stdout is not None
-            steps = int(process.stdout.readline())  # it has begun
+    path, rng, seen = tmp_path / "run", random.Random(0), 0
+    command, root = [sys.executable, "-m", "tests.killed", path], Path(__file__).parent.parent
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, cwd=root, text=True, **pipes) as processes:
+        for _ in range(30):
+            print(file=processes.stdin, flush=True)
+            process, steps = map(int, processes.stdout.readline().split())  # it has begun
             assert steps >= seen
             seen = steps
             time.sleep(rng.uniform(0, 0.15))
-            process.kill()
-        kills += 1
+            os.kill(process, signal.SIGKILL)
+        processes.stdin.close()
     run = ab.load_run(killed.slow, path)
     assert run.progress.steps >= seen > 0
-    np.testing.assert_array_equal(run.result(), killed.slow(killed.MEMBERS))
+    np.testing.assert_array_equal(run.result(), killed.slow(tf.constant(killed.MEMBERS)))
