@@ -39,8 +39,8 @@ Args = Annotated[
     list[str],
     typer.Option(
         "--args",
-        help="The batch of the next argument, as Python writes it: 7,3,5 or [[1,2],[3,4]]; name=... for a keyword. "
-        "Static arguments are taken as they are.",
+        help="The batch of the next argument, as Python writes it: 7,3,5 or [[1,2],[3,4]] or {'a': [1,2]}; "
+        "name=... for a keyword. Static arguments are taken as they are.",
     ),
 ]
 Out = Annotated[Path | None, typer.Option(help="Write it to this file.")]
@@ -121,6 +121,10 @@ def _value(text: str, is_static: bool) -> Any:
         raise typer.BadParameter(f"{text!r} is no Python value; write 7,3,5 or [[1.0, 2.0], [3.0, 4.0]].") from None
     if is_static:
         return value
+    return {key: _batch(part) for key, part in value.items()} if isinstance(value, dict) else _batch(value)
+
+
+def _batch(value: Any) -> np.ndarray:
     batch = np.atleast_1d(np.asarray(value))
     return batch.astype({"int64": "int32", "float64": "float32"}.get(batch.dtype.name, batch.dtype))
 
@@ -140,6 +144,10 @@ def _function(target: str) -> Autobatched:
     if not isinstance(found, Autobatched):
         known = ", ".join(key for key, value in vars(module).items() if isinstance(value, Autobatched))
         raise typer.BadParameter(f"{where} has no autobatched function {name!r}; it has {known or 'none'}.")
+    if found._is_method and not found._receiver:
+        raise typer.BadParameter(
+            f"{name} is a method: name that of an object of the module, as in model.{found.__name__}."
+        )
     return found
 
 

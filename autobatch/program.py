@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Collection
 from typing import Any
 
@@ -117,6 +118,8 @@ class Program:
         if options.backend == "local_static":
             counting = LocalStatic(self.typed, taken.size, options)
             return counting.count(self.arguments(taken), taken.shared)
+        if options.compact == "auto":  # which goes by the time that a machine takes, and looking at it takes longer
+            options = dataclasses.replace(options, compact="never")
         stored = self.stack(options.optimizations)
         counting = ProgramCounter(stored, lanes or taken.size, options, counts=True, can_pause=lanes is None)
         if lanes is None:

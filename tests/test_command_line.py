@@ -73,6 +73,22 @@ def test_a_module_names_and_static_arguments(tmp_path, monkeypatch):
     assert "y: float32[]" in result.stdout
 
 
+def test_dicts_and_methods(tmp_path, monkeypatch):
+    (tmp_path / "own_model.py").write_text(
+        "import autobatch as ab\n"
+        "class Model:\n"
+        "    @ab.autobatch\n"
+        "    def total(self, state, n):\n"
+        "        return state['sum'] + n\n"
+        "model = Model()\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    arguments = ("--args", "{'sum': [1, 2]}", "--args", "3,4")
+    result = run("profile", "own_model.py:model.total", *arguments)
+    assert "total: 2 members" in result.stdout, result.output
+    assert "as in model.total" in run("show", "own_model.py:Model.total", *arguments).output
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -35,3 +35,9 @@ def test_printed_stages():
         path.write_text(text)
     assert count == 4
     assert text == path.read_text()
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    for link in re.findall(r"\]\(([^)#\s]+)", page.read_text()):
+        assert "://" in link or (page.parent / link).exists(), link

@@ -113,6 +113,18 @@ def test_lines_are_sums_over_their_blocks():
     assert sum(block.share for block in profile.blocks) == pytest.approx(1)
 
 
+def test_a_line_with_calls_runs_as_often_as_python_runs_it():
+    """The line of the calls is in three blocks, and begins in one of them."""
+    profile = ab.profile(fibonacci, N)
+    inner = sum(calls(n) // 2 for n in N.numpy())
+    lines = {line.source: line.active for line in profile.lines}
+    assert lines["return fibonacci(n - 2) + fibonacci(n - 1)"] == inner
+    assert lines["if n <= 1:"] == 2 * inner + len(N)
+    assert lines["return 1"] == inner + len(N)
+    interpreted = ab.profile(fibonacci.options(backend="local_static"), N)
+    assert {line.source: line.active for line in interpreted.lines} == lines
+
+
 def test_the_spread_of_active_lanes():
     """Of 1, 2, ... 10 halvings: at the k-th run of the loop 11 - k of 10 members are active."""
     body = ab.profile(halvings, tf.constant([2**k for k in range(1, 11)])).blocks[1]
@@ -150,6 +162,21 @@ def test_advice():
     assert "line" in str(fading).splitlines()[-2]
     even = ab.profile(halvings, tf.constant([2**20] * 64))
     assert even.advice is None
+
+
+def test_an_empty_batch(tmp_path):
+    profile = ab.profile(fibonacci, N[:0])
+    assert str(profile).startswith("fibonacci: 0 members, 0 block runs")
+    profile.to_html(tmp_path / "f.html")
+    with pytest.raises(ab.errors.SettingError, match="nothing to draw"):
+        profile.plot(tmp_path / "f.png")
+
+
+def test_what_cannot_be_profiled(tmp_path):
+    with pytest.raises(ab.errors.SettingError, match="autobatched functions, not <built-in function len>"):
+        ab.profile(len, N)
+    with pytest.raises(ab.errors.SettingError, match="lanes and steps"):
+        ab.profile(fibonacci, N).to_html(tmp_path / "f.html", lanes=0)
 
 
 @pytest.mark.parametrize("lanes", [None, 4])

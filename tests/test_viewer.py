@@ -116,6 +116,23 @@ def test_a_stack_shows_its_frames(tab):
     assert cells.nth(2).inner_text().split() == ["5", "7", "9"]
 
 
+def test_who_is_done_waits_nowhere(browser, tmp_path):
+    @ab.autobatch
+    def halved(x):
+        while x > 1.0:
+            x = x / 2.0
+        return 2.0 * x + 1.0  # in a block that runs once, after the loop
+
+    ab.profile(halved, np.float32([1, 2, 4])).to_html(tmp_path / "f.html")
+    tab = browser.new_page()
+    tab.goto(f"file://{tmp_path / 'f.html'}")
+    assert tab.locator("pre b span").count() > 0
+    tab.keyboard.press("End")
+    assert row(tab, "pc") == ["done"] * 3
+    assert tab.locator("pre b span").count() == 0
+    tab.close()
+
+
 def test_play_and_pause(tab):
     tab.get_by_role("combobox").select_option("60")
     tab.get_by_role("button", name="play").click()

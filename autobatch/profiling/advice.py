@@ -24,6 +24,11 @@ def advice(profile: Profile) -> str | None:
             f"{said}, and the batch empties towards its end: members differ in how long they take. With many members, "
             "f.map(..., lanes=n) gives the lanes of those that are done to others."
         )
+    if profile.depth is not None:
+        return (
+            f"{said}: members stand at different calls. f.map(..., lanes=n), with fewer lanes than members, keeps "
+            'lanes at work as others end; f.options(schedule="most_populated") may bring more of them together.'
+        )
     return (
         f"{said}: members come to it at different times. Let them come together: one such line for all of them, at the "
         "end of the loop, rather than one in each branch; or undecorated, with tf.where, where it costs little."

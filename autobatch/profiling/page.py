@@ -42,8 +42,8 @@ def write(recording: Recording, profile: Profile, path: str | os.PathLike) -> No
 
 def as_data(recording: Recording, profile: Profile) -> dict[str, Any]:
     """What the viewer takes; ``viewer/machine.js`` says what each part means."""
-    blocks = recording.program.blocks
-    places = [sorted({(op.location.file, op.location.line) for op in block.ops}) for block in blocks]
+    places = [sorted({(op.location.file, op.location.line) for op in block.ops}) for block in recording.program.blocks]
+    blocks = recording.program.blocks[: recording.halt]
     names = list(recording.types)
     labels = dict(recording.program.labels)
     return {

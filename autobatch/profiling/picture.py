@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from autobatch import errors
 from autobatch.profiling.table import line_numbers
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ TALLEST = 30  # blocks that are drawn, those that take most time
 def plot(profile: Profile, path: str | os.PathLike) -> None:
     from matplotlib.figure import Figure  # takes a second to import
 
+    if not profile.steps:
+        raise errors.SettingError("There is nothing to draw: no block has run.")
     ranked = sorted(range(len(profile.blocks)), key=lambda i: -profile.blocks[i].share)
     shown = sorted(i for i in ranked[:TALLEST] if profile.blocks[i].runs)
     blocks = [profile.blocks[i] for i in shown]
@@ -49,7 +52,7 @@ def plot(profile: Profile, path: str | os.PathLike) -> None:
     bars.barh(places, shares - used, left=used, color="0.8", label="idle lanes")
     bars.xaxis.set_major_formatter(_percent)
     bars.set_xlabel("share of the time")
-    bars.legend(fontsize=7, frameon=False)
+    corner.legend(*bars.get_legend_handles_labels(), loc="lower left", frameon=False)
     figure.suptitle(f"{profile.function}: {profile.members:,} members, {profile.utilization:.0%} utilization")
     figure.savefig(path, dpi=150)
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console, RenderableType
 
+from autobatch import errors
 from autobatch.api import Autobatched
 from autobatch.passes.costs import FIXED
 from autobatch.profiling import advice, page, picture, table
@@ -55,9 +56,10 @@ class BlockProfile:
 
 @dataclass(frozen=True)
 class LineProfile(BlockProfile):
-    """One line of the source, which may be part of several blocks: the sums over them.
+    """One line of the source, which may be part of several blocks: the sums over those in which it begins.
 
-    The share is that of what the line computes, and an equal part of what its blocks take besides.
+    (What comes after a call in the line is in another block.)  The share is that of what the line computes, in all
+    blocks, and an equal part of what they take besides.
     """
 
     @property
@@ -124,9 +126,13 @@ class Profile:
 
         Args:
           path: the file.
-          lanes: how many members, the first ones, are run again for it, one block at a time.
+          lanes: how many members, the first ones, are run again for it, on one machine, one block at a time.
           steps: how many blocks of that run are shown.
+
+        Raises SettingError unless both are at least 1.
         """
+        if min(lanes, steps) < 1:
+            raise errors.SettingError(f"lanes and steps must be at least 1, not {lanes!r} and {steps!r}.")
         page.write(self._lowered.record(lanes, steps), self, path)
 
     def __rich__(self) -> RenderableType:
@@ -155,13 +161,15 @@ def profile(function: Autobatched, *args: Any, lanes: int | None = None, **kwarg
         profile.to_html("f.html")
 
     The run takes longer than a call does, as the machine is stopped and looked at again and again; what it counts is
-    what a call does.
+    what a first call does, before smaller machines for the last members are worth compiling.
 
     Args: as for calling ``function``, whose options hold too: the blocks of ``backend="local_static"`` are those of
     ``as_text("ir")``, and of what they call nothing is counted as theirs.  With ``lanes``, as for ``function.map``.
 
     Raises: what calling the function raises.
     """
+    if not isinstance(function, Autobatched):
+        raise errors.SettingError(f"ab.profile is for autobatched functions, not {function!r}.", help="@ab.autobatch")
     lowered = function.lower(*args, **kwargs)
     measured = lowered.count(lanes)
     total = sum(map(_time, measured.blocks)) or 1.0
@@ -178,7 +186,8 @@ def _line(place: tuple[str, int], blocks: Iterable[Counted], total: float) -> Li
     mine = [block for block in blocks if place in block.line_costs]
     share = sum(_part(place, block) * _time(block) for block in mine) / total
     cost = max(block.line_costs[place] for block in mine)
-    return LineProfile(f"line {place[1]}", (place,), *_numbers(mine), cost=cost, share=share)
+    begun = [block for block in mine if block.goes_on != place] or mine
+    return LineProfile(f"line {place[1]}", (place,), *_numbers(begun), cost=cost, share=share)
 
 
 def _numbers(blocks: list[Counted]) -> tuple[int, int, int, tuple[int, ...]]:

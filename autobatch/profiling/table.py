@@ -28,7 +28,8 @@ def table(profile: Profile) -> RenderableType:
 
 
 def _headline(profile: Profile) -> str:
-    words = [f"{profile.members:,} members", f"{profile.steps:,} block runs", f"{profile.utilization:.1%} utilization"]
+    words = [f"{profile.members:,} member{'s' * (profile.members != 1)}", f"{profile.steps:,} block runs"]
+    words += [f"{profile.utilization:.1%} utilization"] if profile.steps else []
     words += [f"stacks {profile.depth:,} deep"] if profile.depth is not None else []
     return f"[bold]{escape(profile.function)}[/]: {', '.join(words)}"
 

@@ -12,13 +12,14 @@ from autobatch import ir
 
 BUCKETS = 10  # runs are told apart by the share of lanes that were active: up to a tenth, two tenths, ...
 COUNTS = 3 + BUCKETS  # runs; for how many members in all, and of how many lanes; and runs by the share of active lanes
-MOMENTS = 256  # at most twice as many are kept of a run
+MOMENTS = 50  # at most twice as many are kept of a run
 
 
 class Counted(NamedTuple):
     """A block and its ``COUNTS``.
 
-    cost: about what it costs for each lane (see passes/costs.py); line_costs: what of that each line computes.
+    cost: about what it costs for each lane (see passes/costs.py); line_costs: what of that each line, (file, line),
+    computes; goes_on: the line, if any, that was begun in another block, before the call from which this one goes on.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Counted(NamedTuple):
     counts: np.ndarray
     cost: float
     line_costs: Mapping[tuple[str, int], float]
+    goes_on: tuple[str, int] | None = None
 
 
 class Measured(NamedTuple):

@@ -286,9 +286,11 @@ class Machine:
 
     def counted(self, states: Sequence[State]) -> list[Counted]:
         """What each block has done, over all parts."""
-        blocks, costs = self.program.blocks, self.stored.costs
-        lines = line_costs(self.stored)
-        return [Counted(str(i), blocks[i], n, costs[i], lines[i]) for i, n in enumerate(self.counts_of(states))]
+        blocks, costs, lines = self.program.blocks, self.stored.costs, line_costs(self.stored)
+        calls = [block.terminator for block in blocks if isinstance(block.terminator, ir.PushJump)]
+        begun = {call.return_to: (call.location.file, call.location.line) for call in calls}
+        counts = enumerate(self.counts_of(states))
+        return [Counted(str(i), blocks[i], n, costs[i], lines[i], begun.get(i)) for i, n in counts]
 
     @staticmethod
     def deepest(states: Sequence[State]) -> int:

@@ -132,14 +132,16 @@ class Viewer extends LitElement {
 
   #head(last) {
     const { title, lanes, members } = this.recording;
-    const whose = lanes < members ? `the first ${lanes} of ${members.toLocaleString("en")} members` : `${lanes} members`;
-    return html`<header><h1>${title}</h1><p>${whose}</p><p class="now">${this.#said(last)}</p></header>`;
+    const count = (n) => `${n.toLocaleString("en")} ${n === 1 ? "member" : "members"}`;
+    const whose = lanes < members ? `the first ${lanes.toLocaleString("en")} of ${count(members)}` : count(lanes);
+    return html`<header><h1>${title}</h1><p>${whose}, one block at a time</p><p class="now">${this.#said(last)}</p></header>`;
   }
 
   #said(last) {
     const { lanes, ended } = this.recording;
     const ends = { steps: " The recording ends here, the run does not.", full: " The stacks are full.", done: "" };
     const rest = this.step === this.machine.length ? ends[ended] : "";
+    if (!lanes) return "There are no members.";
     if (!last) return "Every lane is about to run block 0.";
     return `Block ${last[0]} ran for ${last[1].length} of ${lanes} lanes.${rest}`;
   }
@@ -175,7 +177,7 @@ class Viewer extends LitElement {
 
   #bar(waiting) {
     const share = (100 * waiting) / this.recording.lanes;
-    return waiting ? html`<span style="width:${share}%" title="${waiting} lanes wait here"></span>` : nothing;
+    return waiting ? html`<span style="width:${share}%" title="lanes that wait here: ${waiting}"></span>` : nothing;
   }
 
   #blocks(state, last) {
@@ -197,7 +199,7 @@ class Viewer extends LitElement {
         <tr><th title="the block that the lane waits for">pc</th>
           ${lanes.map((lane) => html`<td class=${mark(lane)}>${this.#pc(state, lane)}</td>`)}</tr>
         ${this.recording.variables.map(({ name, type, stacked }) => html`<tr>
-          <th title=${type}>${name}</th>
+          <th title="${name}: ${type}">${name}</th>
           ${lanes.map((lane) => html`<td class="${mark(lane)} ${name in written && active.has(lane) ? "new" : ""}">
             ${top(state.tops[name]?.[lane])}
             ${stacked ? stack(state.frames[name][lane], state.depth[lane]) : nothing}</td>`)}</tr>`)}
