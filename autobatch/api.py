@@ -197,6 +197,8 @@ class Autobatched:
         """
         mapping.check(self._options, lanes)
         if any(map(streams.is_stream, (*args, *kwargs.values()))):
+            if any(axis not in (0, None) for axis in tf.nest.flatten(self._options.in_axes)):
+                raise errors.SettingError("Members that come one by one have no batch axis: in_axes must be 0 or None.")
             calls = streams.Calls(args, kwargs)
             return mapping.stream(calls, self._take_apart, self._program, self._options, lanes, progress)
         taken = self._take_apart(args, kwargs)

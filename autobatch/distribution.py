@@ -19,6 +19,7 @@ from autobatch.explain import operation_failure
 from autobatch.options import Options
 from autobatch.program import Program, check_attended
 from autobatch.runtime.engine import Outcome
+from autobatch.runtime.failures import with_others
 from autobatch.runtime.program_counter import ProgramCounter
 
 
@@ -48,6 +49,8 @@ def run(program: Program, taken: Arguments, options: Options) -> Any:
         raise errors.SettingError("A call with a strategy has no deadline.", help="max_steps holds for each replica.")
     strategy, alone = options.strategy, options.without("strategy")
     assert strategy is not None
+    if strategy is tf.distribute.get_strategy() and not tf.distribute.has_strategy():
+        raise errors.SettingError("The default strategy has no replicas.", help="leave strategy= out.")
     count = strategy.num_replicas_in_sync
     bounds = [taken.size * k // count for k in range(count + 1)]
     mine = [Replica(k, device, bounds[k], bounds[k + 1]) for k, device in _own(strategy)]
@@ -67,7 +70,12 @@ def run(program: Program, taken: Arguments, options: Options) -> Any:
     def execute() -> list:
         if failed:
             members = tuple(m for k in failed for m in range(bounds[k], bounds[k + 1]))
-            raise _replica_error(failed, count, members, outcome)
+            error = _replica_error(failed, count, members)
+            if outcome is not None:
+                bad = np.flatnonzero((outcome.pc.numpy() != machine.stopped) | (outcome.fault.numpy() > 0))
+                error = with_others(error, [*members, *bad.tolist()])
+                error.results = outcome.results
+            raise error
         assert outcome is not None
         return machine.results(outcome, taken.shared)
 
@@ -129,12 +137,9 @@ def _joined(whole: list[Outcome | Failure], sizes: list[int]) -> tuple[Outcome |
     return tf.nest.map_structure(lambda *leaves: tf.concat(leaves, axis=0), *outcomes), failed
 
 
-def _replica_error(
-    failed: dict[int, Failure], count: int, members: tuple[int, ...], outcome: Outcome | None
-) -> errors.ReplicaError:
+def _replica_error(failed: dict[int, Failure], count: int, members: tuple[int, ...]) -> errors.ReplicaError:
     said = "".join(
         f"\n  replica {k} ({failure.device}): {operation_failure(failure.message)}" for k, failure in failed.items()
     )
-    error = errors.ReplicaError(f"{len(failed)} of {count} replicas failed:{said}", members=members)
-    error.results = outcome and outcome.results
-    return error
+    help = "give a tf.Variable as an argument, with in_axes=None for it." if "access resource" in said else ""
+    return errors.ReplicaError(f"{len(failed)} of {count} replicas failed:{said}", help=help, members=members)

@@ -19,6 +19,7 @@ class Call:
     def __init__(self, function: Callable, args: Sequence[Any], kwargs: Mapping[str, Any], names: Sequence[str]):
         self.function, self.args, self.kwargs = function, list(args), dict(kwargs)
         given = {**dict(zip(names, args, strict=False)), **kwargs}
+        given = {name: given[name] for name in names if name in given} | given  # in the function's own order
         self.tensors = {name: value for name, value in given.items() if _has_tensors(name, value)}
         self.places = {name: name if name in kwargs else list(names).index(name) for name in self.tensors}
 
@@ -46,8 +47,16 @@ def saved_model(call: Call, path: str | os.PathLike) -> None:
     """``tf.saved_model.load(path).call(...)``; the serving signature has its results by number."""
     module = tf.Module()
     module.call = call.traced()
+    module.closed_over = list(module.call.get_concrete_function().variables)
     serving = tf.function(lambda *tensors: _numbered(call(*tensors)), call.signature, autograph=False)
-    tf.saved_model.save(module, os.fspath(path), signatures=serving)
+    try:
+        tf.saved_model.save(module, os.fspath(path), signatures=serving)
+    except (OSError, tf.errors.OpError):
+        raise
+    except Exception as error:  # of many kinds, all of which are about what it takes and returns
+        raise errors.SettingError(
+            f"TensorFlow cannot save this call: {error}", help="take and return tensors, in tuples, lists or dicts."
+        ) from error
 
 
 def stablehlo(call: Call, path: str | os.PathLike) -> None:
@@ -55,6 +64,11 @@ def stablehlo(call: Call, path: str | os.PathLike) -> None:
     function = call.traced(jit_compile=True)
     text = function.experimental_get_compiler_ir(*call.tensors.values())(stage="stablehlo")
     captured = function.get_concrete_function().captured_inputs
+    if any(tensor.dtype == tf.resource for tensor in captured):
+        raise errors.SettingError(
+            "StableHLO has no tf.Variable, and the code closes over one.",
+            help="take it as an argument, with in_axes=None for it.",
+        )
     folder = Path(path)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "program.mlir").write_text(text)

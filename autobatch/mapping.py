@@ -68,7 +68,7 @@ def stream(
             failed = np.flatnonzero(finished.code)
             good = failed[0] if len(failed) else len(finished.code)
             if good:
-                yield from streams.members(_results(program, machine, taken, _cut(finished, 0, good)))
+                yield from streams.members(_results(program, machine, taken, _cut(finished, 0, good)), good)
             if len(failed):
                 _results(program, machine, taken, _cut(finished, good, good + 1))
 

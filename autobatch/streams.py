@@ -76,9 +76,8 @@ def _stacked(first: Any, *others: Any) -> tf.Tensor:
     return tf.constant(np.stack([np.asarray(leaf) for leaf in (first, *others)]))
 
 
-def members(batch: Any) -> Iterator[Any]:
-    """One after the other, as NumPy's arrays and numbers."""
+def members(batch: Any, count: int) -> Iterator[Any]:
+    """So many, one after the other, as NumPy's arrays and numbers."""
     arrays = tf.nest.map_structure(lambda leaf: np.asarray(leaf) if tf.is_tensor(leaf) else leaf, batch)
-    count = next(len(leaf) for leaf in tf.nest.flatten(arrays) if isinstance(leaf, np.ndarray))
     for k in range(count):
         yield tf.nest.map_structure(lambda leaf, k=k: leaf[k] if isinstance(leaf, np.ndarray) else leaf, arrays)

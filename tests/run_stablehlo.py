@@ -7,6 +7,7 @@ import jax
 import numpy as np
 from jax._src.lib import xla_client
 
+jax.config.update("jax_enable_x64", True)
 folder, results = map(Path, sys.argv[1:])
 device = jax.devices()[0]
 program = (folder / "program.mlir").read_text()

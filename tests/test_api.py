@@ -181,3 +181,34 @@ def test_item_assignment_evaluates_once_and_in_pythons_order():
     for backend in ({}, {"backend": "unbatched"}):
         x, i = write.options(**backend)(tf.constant([[1.0, 2.0, 3.0]]))
         assert (x.numpy().tolist(), i.numpy().tolist()) == ([[11.0, -300.0, 3.0]], [1])
+
+
+@ab.autobatch
+def in_several_ways(n):
+    """Fails for -1, is endless for -2, and nests n calls."""
+    assert n != -1
+    while n == -2:
+        pass
+    return 7 if n <= 0 else 1 + in_several_ways(n - 1)
+
+
+N_WAYS = tf.constant([1, -1, 50, 2])
+
+
+@pytest.mark.parametrize("way", ["call", "map", "start"])
+def test_members_that_fail_in_different_ways_are_all_named(way):
+    f = in_several_ways.options(max_depth=6)
+    call = {"call": f, "map": lambda n: f.map(n, lanes=2), "start": lambda n: f.start(n).result()}[way]
+    with pytest.raises(ab.errors.StackOverflowError, match="Member 2 nested .* failed in other ways") as caught:
+        call(N_WAYS)
+    assert caught.value.members == (1, 2)
+    assert caught.value.results.numpy()[[0, 3]].tolist() == [8, 9]
+
+
+@pytest.mark.parametrize("limit", [{"deadline": 0.2}, {"max_steps": 500}], ids=str)
+def test_a_limit_leaves_a_run_though_a_member_failed(limit):
+    with pytest.raises(ab.errors.UnfinishedError, match="Member 2 did not finish") as caught:
+        in_several_ways.options(**limit)(tf.constant([1, -1, -2]))
+    assert caught.value.members == (1, 2)
+    assert caught.value.results.numpy()[0] == 8
+    assert caught.value.run.finished.tolist() == [True, True, False]

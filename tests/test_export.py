@@ -116,3 +116,46 @@ def test_what_cannot_be_exported(tmp_path):
 
     with pytest.raises(SettingError, match="`pair` holds tensors and other values"):
         first.lower((tf.range(3), None)).export("saved_model", tmp_path)
+
+
+@ab.autobatch
+def difference(x, y):
+    while x > 100.0:
+        x = x / 2.0
+    return x - y
+
+
+def test_keywords_in_another_order(tmp_path):
+    x, y = tf.constant([10.0, 20.0]), tf.constant([1.0, 2.0])
+    lowered = difference.lower(y=y, x=x)
+    lowered.export("saved_model", tmp_path / "saved")
+    np.testing.assert_array_equal(tf.saved_model.load(str(tmp_path / "saved")).call(x, y), [9.0, 18.0])
+    lowered.export("stablehlo", tmp_path / "hlo")
+    first, _ = np.load(tmp_path / "hlo" / "arguments.npz").values()
+    np.testing.assert_array_equal(first, x)
+
+
+def test_variables(tmp_path):
+    step = tf.Variable(3.0)
+
+    @ab.autobatch
+    def climb(x):
+        while x < 10.0:
+            x = x + step
+        return x
+
+    x = tf.constant([1.0, 2.0])
+    climb.lower(x).export("saved_model", tmp_path / "saved")
+    loaded = tf.saved_model.load(str(tmp_path / "saved"))
+    np.testing.assert_array_equal(loaded.call(x), [10.0, 11.0])
+    with pytest.raises(SettingError, match=r"StableHLO has no tf\.Variable"):
+        climb.lower(x).export("stablehlo", tmp_path / "hlo")
+
+
+def test_results_that_cannot_be_saved(tmp_path):
+    @ab.autobatch
+    def noted(x):
+        return {"x": x + 1.0, "note": None}
+
+    with pytest.raises(SettingError, match="TensorFlow cannot save this call"):
+        noted.lower(tf.zeros([2])).export("saved_model", tmp_path)

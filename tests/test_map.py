@@ -1,6 +1,8 @@
 """Any number of members over a few lanes: the same answers, in order, and nothing lost."""
 
 import itertools
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -250,3 +252,27 @@ def test_not_with_a_primitive_that_knows_its_members():
 def test_a_bar(capsys):
     collatz.map(tf.range(1, 200), lanes=8, progress=True)
     assert "199/199" in capsys.readouterr().err
+
+
+def test_an_iterator_that_is_left_does_not_keep_the_process_alive():
+    program = (
+        "import itertools, tests.programs as p\n"
+        "results = p.PROGRAMS['collatz'][0].map(itertools.count(1), lanes=4)\n"
+        "print(next(results), flush=True)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], timeout=120, capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout) == (0, "0\n"), ended.stderr
+
+
+def test_members_that_return_no_tensors():
+    @ab.autobatch
+    def nothing(n):
+        while n > 0:
+            n = n - 1
+
+    assert list(nothing.map(iter(range(3)), lanes=2)) == [None] * 3
+
+
+def test_another_axis_of_what_has_none():
+    with pytest.raises(ab.errors.SettingError, match="no batch axis"):
+        collatz.options(in_axes=1).map(iter(range(3)), lanes=2)

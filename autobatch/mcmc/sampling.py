@@ -87,7 +87,8 @@ def sample(
       autosave: a file in which the run outlives its process: it saves itself there, also when it is interrupted, and
         the same call goes on from there, to the same draws.  It is a pickle: use only one that you trust.
       every: seconds from one time to the next, about.
-      strategy: over whose replicas the chains are split, as for ``autobatch``; the draws are the same.
+      strategy: over whose replicas the chains are split, as for ``autobatch``; the draws are the same up to the
+        rounding of another batch size, which grows from draw to draw.
       profile: whether to count what the machine does for the first call's draws (all of them, unless they are more than
         32 MiB, or ``progress`` or ``autosave`` cut them); ``Result.profile`` has it.
 

@@ -30,6 +30,20 @@ def raise_for_faults(
       results: what the others return, to go with the error.
       start: the number of the first of these members.
     """
+    error = fault(codes, checks, notes, shared, start)
+    if error is not None:
+        error.results = results
+        raise error
+
+
+def fault(
+    codes: np.ndarray,
+    checks: Sequence[Check],
+    notes: Sequence[Stored],
+    shared: Sequence[tf.Tensor],
+    start: int = 0,
+) -> errors.MemberError | None:
+    """The error of ``raise_for_faults``, without the results."""
     failed = codes.nonzero()[0].tolist()
     if failed:
         k = int(codes[failed[0]]) - 1
@@ -40,14 +54,23 @@ def raise_for_faults(
         else:
             text = ":" + "".join(f"\n  member {start + m}: {words}" for m, words in said.items())
         assert first.error is not None
-        error = first.error(
+        return first.error(
             f"In {_members([start + m for m in same])}, {first.failure}{text}",
             [(first.location, "")],
             "test for it with `if` first: a member runs only what it reaches.",
             tuple(start + m for m in failed),
         )
-        error.results = results
-        raise error
+    return None
+
+
+def with_others(error: errors.MemberError, members: Sequence[int]) -> errors.MemberError:
+    """The error, if it is not of all of these members, with those that failed in other ways."""
+    others = sorted(set(members) - set(error.members))
+    if not others:
+        return error
+    message = f"{error.message} ({_members(others)} failed in other ways.)"
+    everyone = tuple(sorted({*error.members, *others}))
+    return type(error)(message, error.places, error.help, everyone)
 
 
 SHOWN = 3  # members of whom a message shows the values

@@ -6,10 +6,10 @@ return into a window, from which the caller gets it in order.
 
 from __future__ import annotations
 
+import atexit
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -124,14 +124,19 @@ class Members:
 
     def __iter__(self) -> Iterator[Finished]:
         """What members return, in their order; all at once if their number is known."""
-        with ThreadPoolExecutor(self.parts, "autobatch") as threads:
-            try:
-                for _ in range(self.parts):
-                    threads.submit(self._work)
-                while len((finished := self._next()).code):
-                    yield finished
-            finally:
-                self._abandon()
+        # Daemons, as an iterator may be left unfinished until the process ends.
+        threads = [threading.Thread(target=self._work, name="autobatch", daemon=True) for _ in range(self.parts)]
+        atexit.register(self._abandon)
+        try:
+            for thread in threads:
+                thread.start()
+            while len((finished := self._next()).code):
+                yield finished
+        finally:
+            self._abandon()
+            for thread in threads:
+                thread.join()
+            atexit.unregister(self._abandon)
 
     def _next(self) -> Finished:
         with self.changed:

@@ -153,8 +153,9 @@ class ProgramCounter:
         """Raises what calling the program would for these members."""
         overflowed = finished.code == OVERFLOWED
         if overflowed.any():
-            error = self._overflow(overflowed, finished.first)
-            error.results = finished.results  # type: ignore[assignment]
+            bad = (finished.first + finished.code.nonzero()[0]).tolist()
+            error = failures.with_others(self._overflow(overflowed, finished.first), bad)
+            error.results = finished.results
             raise error
         notes, results = finished.notes, finished.results
         failures.raise_for_faults(finished.code, self.typed.checks, notes, shared, results, finished.first)
@@ -166,21 +167,25 @@ class ProgramCounter:
         return failures.overflow(members, f"max_depth={self.limit}", help, calls, start)
 
     def _raise_for(self, outcome: Outcome, shared: Sequence[tf.Tensor], deadline: float | None = None) -> None:
-        pc, blocks = outcome.pc.numpy(), self.typed.program.blocks
-        error = None
-        if (pc > self.stopped).any():
-            error = self._overflow(pc > self.stopped)
-        elif self.typed.checks:
-            failures.raise_for_faults(outcome.fault.numpy(), self.typed.checks, outcome.notes, shared, outcome.results)
-        if error is None and (pc < self.stopped).any():
+        pc, faults, blocks = outcome.pc.numpy(), outcome.fault.numpy(), self.typed.program.blocks
+        bad = np.flatnonzero((pc != self.stopped) | (faults > 0)).tolist()
+        if not bad:
+            return
+        error: errors.MemberError | None
+        if (pc < self.stopped).any():  # first, as its run is what can go on
             if deadline is not None:
                 error = failures.out_of_time(pc, blocks, deadline)
             else:
                 assert self.options.max_steps is not None
                 error = failures.out_of_steps(pc, blocks, self.options.max_steps)
-        if error is not None:
-            error.results = outcome.results
-            raise error
+        elif (pc > self.stopped).any():
+            error = self._overflow(pc > self.stopped)
+        else:
+            error = failures.fault(faults, self.typed.checks, outcome.notes, shared)
+        assert error is not None
+        error = failures.with_others(error, bad)
+        error.results = outcome.results
+        raise error
 
     def compiler_ir(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor], stage: str) -> Any:
         """What XLA makes of the machine, in one of TensorFlow's ``experimental_get_compiler_ir`` stages.
