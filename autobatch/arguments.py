@@ -178,12 +178,11 @@ def member(type_: Type, stored: Sequence[tf.Tensor], shared: Sequence[tf.Tensor]
     )
 
 
-def put_together(type_: Type, stored: Sequence[tf.Tensor], taken: Arguments, saturate: bool = False) -> Any:
+def put_together(type_: Type, stored: Sequence[tf.Tensor], taken: Arguments, poisons: bool = False) -> Any:
     """A batched result from its stored leaves; what is the same for all members is repeated.
 
-    ``saturate``: an int that does not fit becomes the nearest that does, and does not raise.
+    ``poisons``: an int that does not fit becomes the lowest integer, as a failed member's is, and does not raise.
     """
-    saturate = saturate or not tf.executing_eagerly()
     remaining = iter(stored)
     number_types = WIDE_DTYPES if taken.wide else DEFAULT_DTYPES
 
@@ -198,19 +197,23 @@ def put_together(type_: Type, stored: Sequence[tf.Tensor], taken: Arguments, sat
             case Static(value):
                 return value
             case Weak(kind):
-                return _narrowed(next(remaining), number_types[kind], saturate)
+                return _narrowed(next(remaining), number_types[kind], poisons)
             case _:
                 return next(remaining)
 
     return tf.nest.pack_sequence_as(type_, [build(leaf) for leaf in leaves(type_)])
 
 
-def _narrowed(numbers: tf.Tensor, dtype: tf.DType, saturate: bool) -> tf.Tensor:
+def _narrowed(numbers: tf.Tensor, dtype: tf.DType, poisons: bool) -> tf.Tensor:
     """Python numbers as the dtype that TensorFlow gives them."""
     if dtype != tf.int32:
         return tf.cast(numbers, dtype)
-    if saturate:
-        return tf.cast(tf.clip_by_value(numbers, dtype.min, dtype.max), dtype)
+    if not tf.executing_eagerly() or poisons:
+        fits = (numbers >= dtype.min) & (numbers <= dtype.max)
+        message = f"autobatch: an int in the result does not fit {dtype.name}"
+        check = None if poisons else tf.debugging.Assert(tf.reduce_all(fits), [message])
+        with tf.control_dependencies([] if check is None else [check]):
+            return tf.where(fits, tf.cast(numbers, dtype), dtype.min)
     wide = numbers.numpy()  # type: ignore[attr-defined]
     narrow = wide.astype(np.int32)
     if not np.array_equal(wide, narrow):

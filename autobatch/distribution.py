@@ -17,7 +17,7 @@ from autobatch import errors
 from autobatch.arguments import Arguments
 from autobatch.explain import operation_failure
 from autobatch.options import Options
-from autobatch.program import Program, check_attended
+from autobatch.program import Program, check_attended, check_untaped
 from autobatch.runtime.engine import Outcome
 from autobatch.runtime.failures import with_others
 from autobatch.runtime.program_counter import ProgramCounter
@@ -45,6 +45,7 @@ def run(program: Program, taken: Arguments, options: Options) -> Any:
     Raises: ReplicaError, with the results of the replicas that did not fail.
     """
     check_attended("A call with a strategy", "machine, which each replica needs", options)
+    check_untaped("a call with a strategy", taken)
     if options.deadline is not None:
         raise errors.SettingError("A call with a strategy has no deadline.", help="max_steps holds for each replica.")
     strategy, alone = options.strategy, options.without("strategy")

@@ -60,7 +60,10 @@ def saved_model(call: Call, path: str | os.PathLike) -> None:
 
 
 def stablehlo(call: Call, path: str | os.PathLike) -> None:
-    """``program.mlir``, and ``arguments.npz`` with what it takes, in order: also tensors that the code closes over."""
+    """``program.mlir``, and ``arguments.npz`` with what it takes, in order: also tensors that the code closes over.
+
+    An array's name there is its number and its dtype, as NumPy's files do not know bfloat16: ``0_bfloat16``.
+    """
     function = call.traced(jit_compile=True)
     text = function.experimental_get_compiler_ir(*call.tensors.values())(stage="stablehlo")
     captured = function.get_concrete_function().captured_inputs
@@ -72,7 +75,9 @@ def stablehlo(call: Call, path: str | os.PathLike) -> None:
     folder = Path(path)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "program.mlir").write_text(text)
-    np.savez(folder / "arguments.npz", *map(np.asarray, [*tf.nest.flatten(list(call.tensors.values())), *captured]))
+    arrays = map(np.asarray, [*tf.nest.flatten(list(call.tensors.values())), *captured])
+    named: dict[str, Any] = {f"{k}_{array.dtype.name}": array for k, array in enumerate(arrays)}
+    np.savez(folder / "arguments.npz", **named)
 
 
 def _has_tensors(name: str, value: Any) -> bool:

@@ -13,7 +13,7 @@ from tqdm.auto import tqdm
 from autobatch import errors, streams
 from autobatch.arguments import Arguments
 from autobatch.options import Options
-from autobatch.program import Program, check_attended
+from autobatch.program import Program, check_attended, check_untaped
 from autobatch.runtime.members import Batch, Finished
 from autobatch.runtime.program_counter import ProgramCounter
 from autobatch.runtime.vectorize import Stored
@@ -32,6 +32,7 @@ def check(options: Options, lanes: Any) -> None:
 
 def batch(program: Program, taken: Arguments, options: Options, lanes: int, progress: bool) -> Any:
     """What a call returns."""
+    check_untaped("f.map", taken)
     machine = _machine(program, options, min(lanes, taken.size))
     source = Batch(program.arguments(taken), taken.size)
     with tqdm(total=taken.size, unit="member", disable=not progress) as bar:
@@ -95,8 +96,7 @@ class _Stream:
         taken = self.take_apart(*call)
         if not self.is_same(taken):
             raise errors.BatchShapeError(
-                f"Members {self.calls.count - taken.size} to {self.calls.count - 1} have other shapes or dtypes than "
-                "those before them."
+                f"Member {self.calls.count - taken.size} has another structure, shape or dtype than those before it."
             )
         return self.program.arguments(taken)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.python.eager import record as tapes
 
 from autobatch import arguments, context, errors, ir
 from autobatch.arguments import Arguments
@@ -42,6 +43,15 @@ def check_attended(call: str, needed: str, options: Options) -> None:
     if options.backend != "program_counter":
         raise errors.SettingError(
             f"The {options.backend} backend has no {needed}.", help=f'{call} is for backend="program_counter".'
+        )
+
+
+def check_untaped(call: str, taken: Arguments) -> None:
+    """Raises SettingError where a tape would lose its track, and have None for a gradient."""
+    if tapes.should_record_backprop([*tf.nest.flatten(taken.stored), *taken.shared]):
+        raise errors.SettingError(
+            f"A tf.GradientTape watches an argument, and {call} has no gradients.",
+            help='f.options(backend="local_static")(...) has them.',
         )
 
 
@@ -182,7 +192,7 @@ class Program:
             (stored,) = execute()
         except errors.MemberError as error:
             if error.results is not None:
-                error.results = arguments.put_together(self.result_type, error.results[0], taken, saturate=True)
+                error.results = arguments.put_together(self.result_type, error.results[0], taken, poisons=True)
             raise
         except tf.errors.OpError as error:
             text = operation_failure(error.message)

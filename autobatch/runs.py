@@ -16,7 +16,7 @@ from autobatch import errors, run_file
 from autobatch.arguments import Arguments
 from autobatch.fingerprint import fingerprint
 from autobatch.options import Options
-from autobatch.program import Program, check_attended
+from autobatch.program import Program, check_attended, check_untaped
 from autobatch.runtime import execution
 from autobatch.runtime.execution import Position
 from autobatch.runtime.vectorize import Stored
@@ -27,7 +27,7 @@ ROUND = 0.5  # seconds from one look of the host to the next, about
 class Progress(NamedTuple):
     """How far a run has come.
 
-    finished: members that are done, or failed; members: all; steps: turns that the machine has taken.
+    finished: members that are done, or failed; members: all; steps: turns that the machine has taken for the run.
     """
 
     finished: int
@@ -61,6 +61,7 @@ class Run:
         autosave: str | os.PathLike | None = None,
         every: float = 60.0,
     ):
+        check_untaped("a run", taken)
         self._program, self._taken, self._options = program, taken, options
         self._machine = program.pausable(taken.size, options)
         self._shows_progress, self._autosave, self._every = progress, autosave, every

@@ -26,42 +26,72 @@ class Calls:
         self.items: Iterator[tuple] = zip(*(_items(given[key]) for key in self.keys), strict=True)
         self.has_arrays = any(tf.is_tensor(value) or isinstance(value, np.ndarray) for value in given.values())
         self.count = 0  # of members so far
+        self.failure: Exception | None = None  # what ended the streams, once the members before it are taken
 
     def peek(self) -> tuple[list[Any], dict[str, Any]] | None:
         """The arguments of a batch of the next member alone, which is still to come; None if there is none."""
         first = self._following(1)
         self.items = itertools.chain(first, self.items)
-        return self._call(first) if first else None
+        return self._call(self._alike(first)) if first else None
 
     def take(self, count: int) -> tuple[list[Any], dict[str, Any]] | None:
-        """The arguments of a batch of the next members, of fewer if there are no more; None if there are none.
+        """The arguments of a batch of the next members, of at most so many; None if there are no more.
 
-        Raises BatchShapeError if members have unlike structures, shapes or dtypes.
+        Raises, once the members before it are taken, what a stream raises, and BatchShapeError if the streams have
+        different lengths, or a member is not like the one before it.
         """
         items = self._following(count)
-        call = self._call(items) if items else None
+        if not items:
+            return None
+        try:
+            call = self._call(items)
+        except (TypeError, ValueError):
+            items = self._alike(items)
+            call = self._call(items)
         self.count += len(items)
         return call
 
     def _following(self, count: int) -> list[tuple]:
+        items: list[tuple] = []
         try:
-            return list(itertools.islice(self.items, count))
-        except ValueError as error:
-            if "zip()" not in str(error):
-                raise
-            raise errors.BatchShapeError("The streams of members have different lengths.") from None
+            if self.failure is None:
+                items.extend(itertools.islice(self.items, count))  # keeps those that come before an error
+        except Exception as error:
+            other = isinstance(error, ValueError) and "zip()" in str(error)
+            self.failure = errors.BatchShapeError("The streams of members have different lengths.") if other else error
+        if self.failure is not None and not items:
+            raise self.failure
+        return items
+
+    def _alike(self, items: list[tuple]) -> list[tuple]:
+        """All, or those before the first that is not like them, which then ends the streams."""
+        if self._why_unlike(items) is None:
+            return items
+        good, bad = 0, len(items)  # so many are alike, so many are not
+        while bad - good > 1:
+            middle = (good + bad) // 2
+            good, bad = (middle, bad) if self._why_unlike(items[:middle]) is None else (good, middle)
+        why = self._why_unlike(items[max(good - 1, 0) : bad])
+        self.failure = errors.BatchShapeError(
+            f"Member {self.count + good} is {'not like the one before it' if good else 'no tensor'}: {why}",
+            help="all members need one structure, and each of its tensors one shape and dtype.",
+        )
+        if not good:
+            raise self.failure
+        return items[:good]
+
+    def _why_unlike(self, items: list[tuple]) -> Exception | None:
+        try:
+            self._call(items)
+        except (TypeError, ValueError) as error:
+            return error
+        return None
 
     def _call(self, items: list[tuple]) -> tuple[list[Any], dict[str, Any]]:
         args, kwargs = list(self.args), dict(self.kwargs)
         for key, values in zip(self.keys, zip(*items, strict=True), strict=True):
             where: Any = args if isinstance(key, int) else kwargs
-            try:
-                where[key] = tf.nest.map_structure(_stacked, *values)
-            except (TypeError, ValueError) as error:
-                raise errors.BatchShapeError(
-                    f"Members {self.count} to {self.count + len(items) - 1} are not alike: {error}",
-                    help="all members need one structure, and each of its tensors one shape and dtype.",
-                ) from None
+            where[key] = tf.nest.map_structure(_stacked, *values)
         return args, kwargs
 
 
@@ -69,11 +99,16 @@ def _items(stream: Iterable) -> Iterator:
     return stream.as_numpy_iterator() if isinstance(stream, tf.data.Dataset) else iter(stream)
 
 
-def _stacked(first: Any, *others: Any) -> tf.Tensor:
+def _stacked(*leaves: Any) -> tf.Tensor:
     """A tensor with a row for each member; Python numbers get TensorFlow's dtypes for them."""
-    if isinstance(first, bool | int | float):
-        return tf.constant([first, *others])
-    return tf.constant(np.stack([np.asarray(leaf) for leaf in (first, *others)]))
+    if isinstance(leaves[0], bool | int | float):
+        kinds = {kind.__name__ for kind in map(type, leaves)}
+    else:
+        leaves = tuple(map(np.asarray, leaves))
+        kinds = {leaf.dtype.name for leaf in leaves}
+    if len(kinds) > 1:
+        raise TypeError(" and ".join(sorted(kinds)))
+    return tf.constant(np.stack(leaves) if isinstance(leaves[0], np.ndarray) else leaves)
 
 
 def members(batch: Any, count: int) -> Iterator[Any]:

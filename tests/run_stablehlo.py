@@ -12,6 +12,8 @@ folder, results = map(Path, sys.argv[1:])
 device = jax.devices()[0]
 program = (folder / "program.mlir").read_text()
 compiled = device.client.compile_and_load(program, xla_client.DeviceList((device,)), xla_client.CompileOptions())
-arguments = [jax.device_put(array, device) for array in np.load(folder / "arguments.npz").values()]
+arguments = []
+for name, array in np.load(folder / "arguments.npz").items():
+    arguments.append(jax.device_put(array.view(jax.numpy.dtype(name.split("_")[1])), device))
 outputs = compiled.execute_sharded(arguments).disassemble_into_single_device_arrays()
-np.savez(results, *(np.asarray(shards[0]) for shards in outputs))
+np.savez(results, **{f"{k}_{shards[0].dtype}": np.asarray(shards[0]) for k, shards in enumerate(outputs)})

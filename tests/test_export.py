@@ -32,6 +32,13 @@ def everything(pair, key, power, bias, factor):
     return {"total": total, "left": n}
 
 
+@ab.autobatch
+def halved(x):
+    while x > 100.0:
+        x = x / 2.0
+    return x
+
+
 def of_everything(size=3):
     pair = {"x": tf.linspace(1.0, 2.0, size), "n": tf.range(size) * 7}
     keys = tf.stack([ab.random.fold_in(ab.random.key(1), k) for k in range(size)])
@@ -92,6 +99,35 @@ def test_stablehlo(name, tmp_path):
     results = np.load(tmp_path / "results.npz")
     for found, leaf in zip(results.values(), tf.nest.flatten(function(*args, **kwargs)), strict=True):
         np.testing.assert_allclose(found, leaf, rtol=1e-5)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="needs jax")
+def test_dtypes_that_numpy_does_not_know(tmp_path):
+    x = tf.constant([1.5, 300.0, 1000.0], tf.bfloat16)
+    halved.lower(x).export("stablehlo", tmp_path)
+    run([RUN_STABLEHLO], tmp_path, tmp_path / "results.npz")
+    ((name, found),) = np.load(tmp_path / "results.npz").items()
+    assert name == "0_bfloat16"
+    np.testing.assert_array_equal(found.view(tf.bfloat16.as_numpy_dtype), halved(x))
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_an_int_that_does_not_fit(tmp_path, jit):
+    @ab.autobatch(jit_compile=jit)
+    def grown(n):
+        total = 1
+        while n > 0:
+            total, n = total * 10, n - 1
+        return total
+
+    n = tf.constant([2, 12, 0])
+    grown.lower(n).export("saved_model", tmp_path)
+    loaded = tf.saved_model.load(str(tmp_path))
+    assert loaded.call(tf.constant([2, 9, 0])).numpy().tolist() == [100, 10**9, 1]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="an int in the result does not fit int32"):
+        loaded.call(n)
+    compiled = tf.function(grown, jit_compile=True, autograph=False)
+    assert compiled(n).numpy().tolist() == [100, tf.int32.min, 1]
 
 
 def test_stablehlo_is_text_and_arguments(tmp_path):

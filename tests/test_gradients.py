@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 import autobatch as ab
-from autobatch.errors import ExecutionError
+from autobatch.errors import ExecutionError, SettingError
 
 
 @ab.autobatch
@@ -83,6 +83,20 @@ def test_the_machine_outside_of_xla(name):
 def test_the_machine_refuses_a_tape(function):
     with pytest.raises(ExecutionError, match='backend="local_static"'):
         gradient(lambda x: function(x, N), X)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: power.map(x, N),
+        lambda x: power.start(x, N).result(),
+        lambda x: power.options(deadline=60.0)(x, N),
+        lambda x: power.options(strategy=tf.distribute.OneDeviceStrategy("/cpu:0"))(x, N),
+    ],
+)
+def test_what_a_tape_cannot_follow(call):
+    with pytest.raises(SettingError, match="has no gradients"):
+        gradient(call, X)
 
 
 def test_of_shared_arguments():

@@ -169,20 +169,27 @@ def test_a_member_of_a_stream_that_fails():
         next(stream)
 
 
-def test_a_generator_that_raises():
+@pytest.mark.parametrize("shards", [1, 2])
+def test_a_generator_that_raises(small_pools, shards):
     def numbers():
         yield from range(1, 50)
         raise OSError("the disk is gone")
 
+    found = []
     with pytest.raises(OSError, match="the disk is gone"):
-        list(collatz.map(numbers(), lanes=4))
+        found.extend(collatz.options(shards=shards).map(numbers(), lanes=4))
+    assert_same(tf.constant(found), collatz(tf.range(1, 50)))
 
 
 @pytest.mark.parametrize(
     ("stream", "message"),
     [
-        (lambda: iter([tf.zeros([2]), tf.zeros([3])]), "Members 0 to 1 are not alike"),
-        (lambda: iter([1, None]), "Members 0 to 1 are not alike"),
+        (lambda: [None, 1], "Member 0 is no tensor"),
+        (lambda: [1, None], "Member 1 is not like the one before it"),
+        (lambda: [1.0, 2.0, 3], "Member 2 is not like the one before it: float and int"),
+        (lambda: [np.float64(1.0), np.float32(2.0)], "Member 1 is not like the one before it: float32 and float64"),
+        (lambda: [*map(tf.zeros, [[2]] * 9), tf.zeros([3])], "Member 9 is not like the one before it"),
+        (lambda: [(1, 2.0), (2, 3.0), 3, (4, 5.0)], "Member 2 is not like the one before it"),
     ],
 )
 def test_members_that_are_not_alike(stream, message):
@@ -190,14 +197,17 @@ def test_members_that_are_not_alike(stream, message):
     def same(x):
         return x
 
+    members, found = stream(), []
     with pytest.raises(ab.errors.BatchShapeError, match=message):
-        list(same.map(stream()))
+        found.extend(same.map(iter(members)))
+    assert f"Member {len(found)} " in message
 
 
 def test_later_members_that_are_not_alike(small_pools):
-    stream = collatz.map(itertools.chain(range(1, 50), np.linspace(1, 2, 50)), lanes=1)
-    with pytest.raises(ab.errors.BatchShapeError, match="other shapes or dtypes|are not alike"):
-        list(stream)
+    stream, found = collatz.map(itertools.chain(range(1, 50), np.linspace(1, 2, 50)), lanes=1), []
+    with pytest.raises(ab.errors.BatchShapeError, match=r"Member 49 .*(than those before it|not like)"):
+        found.extend(stream)
+    assert len(found) == 49
 
 
 def test_streams_of_different_lengths():

@@ -34,7 +34,7 @@ class Source(Protocol):
         ...
 
     def take(self, count: int) -> list[Stored]:
-        """The arguments of the next members: of fewer than ``count`` if there are no more."""
+        """The arguments of the next members, of at most so many; of none if there are no more."""
         ...
 
 
@@ -119,7 +119,8 @@ class Members:
         self.is_over = source.size == 0  # whether the source has no more
         self.is_abandoned = False  # whether the threads are to end before their members have
         self.at_work = parts
-        self.failure: BaseException | None = None
+        self.source_failure: Exception | None = None  # why there are no more: raised once those before are out
+        self.failure: BaseException | None = None  # of a machine
         self.states: list[State] = []  # of the machines, at their end
 
     def __iter__(self) -> Iterator[Finished]:
@@ -147,6 +148,8 @@ class Members:
                     finished = self.window.take()
                     if len(finished.code) or not self.at_work:
                         self.changed.notify_all()
+                        if self.source_failure is not None and not len(finished.code):
+                            raise self.source_failure
                         return finished
                 self.changed.wait()
 
@@ -177,15 +180,22 @@ class Members:
                 if self.source.size is not None:  # so that all parts end at about the same time
                     room = min(room, max(-(-(self.source.size - self.given) // (2 * self.parts)), 1))
                 if room:
-                    arguments, first = self.source.take(room), self.given
-                    count = tf.nest.flatten(arguments)[0].shape[0]
-                    self.given += count
-                    self.is_over = count < room or self.given == self.source.size
-                    return (first, arguments) if count else None
+                    return self._taken(room)
                 if not waits:
                     return None
                 self.changed.wait()
             return None
+
+    def _taken(self, count: int) -> tuple[int, list[Stored]] | None:
+        try:
+            arguments, first = self.source.take(count), self.given
+        except Exception as failure:
+            self.is_over, self.source_failure = True, failure
+            return None
+        count = tf.nest.flatten(arguments)[0].shape[0]
+        self.given += count
+        self.is_over = not count or self.given == self.source.size
+        return (first, arguments) if count else None
 
     def put(self, numbers: np.ndarray, code: np.ndarray, nest: tuple[list[Stored], list[Stored]]) -> None:
         with self.changed:
