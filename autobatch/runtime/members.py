@@ -22,6 +22,7 @@ from autobatch.runtime.vectorize import Stored
 OVERFLOWED = -2  # in place of the code of a check that failed
 ROUND = 0.2  # seconds from one look of the host to the next, to which pools grow
 LARGEST = 2**19  # bytes of a pool and of what its members return; with more, XLA makes no function of the loop
+PATIENCE = 10.0  # seconds that the end of the process waits for the last round of an iterator that was left
 WAITING = 4  # pools of each part whose results may wait for those of an earlier member
 
 
@@ -127,17 +128,21 @@ class Members:
         """What members return, in their order; all at once if their number is known."""
         # Daemons, as an iterator may be left unfinished until the process ends.
         threads = [threading.Thread(target=self._work, name="autobatch", daemon=True) for _ in range(self.parts)]
-        atexit.register(self._abandon)
+
+        def end(timeout: float | None = PATIENCE) -> None:
+            self._abandon()
+            while threads:
+                threads.pop().join(timeout)
+
+        atexit.register(end)  # as the interpreter kills daemons, even inside TensorFlow
         try:
             for thread in threads:
                 thread.start()
             while len((finished := self._next()).code):
                 yield finished
         finally:
-            self._abandon()
-            for thread in threads:
-                thread.join()
-            atexit.unregister(self._abandon)
+            end(timeout=None)
+            atexit.unregister(end)
 
     def _next(self) -> Finished:
         with self.changed:
