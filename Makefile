@@ -2,15 +2,15 @@ PYTHON ?= python3
 BIN = .venv/bin
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: demo test lint bench figures viewer golden clean
+.PHONY: demo test lint site bench figures viewer golden clean
 
 # The demo: a real posterior from 256 chains; prints a table and saves a plot in out/.
 demo: .venv/ready
 	$(BIN)/python -m examples.breast_cancer
 
-# Lint, types, and the tests, the examples at a small size among them, in several processes one after the other, as TensorFlow
+# Lint, types, the site, and the tests, the examples at a small size among them, in several processes one after the other, as TensorFlow
 # keeps what it compiles (some 200 MB for each sampler) until its process ends.
-test: lint
+test: lint site
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal tests/mcmc
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal tests/test_[a-l]*.py
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal tests/test_[m-q]*.py
@@ -20,6 +20,10 @@ lint: .venv/ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
+
+# The documentation as pages in out/site/; a warning is an error.
+site: .venv/ready
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 # The benchmarks of this version of the machine, in turn with TFP's auto_batching.
 bench: .venv/ready

@@ -183,10 +183,11 @@ class Autobatched:
             for result in f.map(dataset, lanes=256): ...
 
         Args:
-          args, kwargs: as for a call; or, so that they need not fit into memory, members that come one by one: a
+          *args: as for a call; or, so that they need not fit into memory, members that come one by one: a
             ``tf.data.Dataset``, a generator or another iterator in place of each argument with a batch axis.
           lanes: how many members are at work at a time.
           progress: whether to show a bar.
+          **kwargs: likewise.
 
         Returns: what a call returns; or, of members that come one by one, an iterator over what each returns, in their
         order, as NumPy's arrays and numbers.  It takes members as it is used, about a megabyte of them ahead.
@@ -221,10 +222,11 @@ class Autobatched:
             result = ab.load_run(f, "f.run").result()
 
         Args:
-          args, kwargs: as for a call.
+          *args: as for a call.
           progress: whether to show a bar of finished members while the run works.
           autosave: a file into which the run saves itself, also when it is interrupted or over.
           every: seconds from one time to the next, at least.
+          **kwargs: as for a call.
 
         Raises: SettingError inside a ``tf.function``, for another backend than "program_counter", or with
         ``max_steps``.

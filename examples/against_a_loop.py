@@ -18,12 +18,12 @@ def report(function: ab.Autobatched, *args: Any, tried: int = 3, **kwargs: Any) 
 
     Returns what the batch returns.
     """
-    first, result = _timed(lambda: function(*args, **kwargs))
-    again = min(_timed(lambda: function(*args, **kwargs))[0] for _ in range(3))
+    first, result = timed(lambda: function(*args, **kwargs))
+    again = min(timed(lambda: function(*args, **kwargs))[0] for _ in range(3))
     members = len(tf.nest.flatten(args)[0])
     chosen = np.unique(np.linspace(0, members - 1, tried + 2)[1:-1].astype(int))
     function.unbatched(*_member(args, 0), **kwargs)
-    each = np.mean([_timed(lambda z=z: function.unbatched(*_member(args, z), **kwargs))[0] for z in chosen])
+    each = np.mean([timed(lambda z=z: function.unbatched(*_member(args, z), **kwargs))[0] for z in chosen])
     print(
         f"{members:,} members in {_seconds(again)} (the first call, which compiles, takes {_seconds(first)}); "
         f"a Python loop over them, in TensorFlow's eager mode, in {_seconds(each * members)}, from {len(chosen)}: "
@@ -38,15 +38,16 @@ def save(figure: Figure, path: Path) -> None:
     print(f"picture saved to {path}")
 
 
-def _member(args: Any, z: int) -> Any:
-    return tf.nest.map_structure(lambda leaf: tf.convert_to_tensor(leaf)[z], args)
-
-
-def _timed(call: Any) -> tuple[float, Any]:
+def timed(call: Any) -> tuple[float, Any]:
+    """Seconds, and what the call returns."""
     start = time.perf_counter()
     result = call()
     tf.nest.map_structure(np.asarray, result)
     return time.perf_counter() - start, result
+
+
+def _member(args: Any, z: int) -> Any:
+    return tf.nest.map_structure(lambda leaf: tf.convert_to_tensor(leaf)[z], args)
 
 
 def _seconds(seconds: float) -> str:

@@ -1,8 +1,6 @@
 """Bayesian logistic regression on the Wisconsin breast-cancer data, sampled by 256 chains that never wait.
 
-    python -m examples.breast_cancer [--chains 256] [--draws 400] [--out out]
-
-Prints a table of the posterior, and saves a plot of it.
+python -m examples.breast_cancer [--chains 256] [--draws 400] [--out out]
 """
 
 from __future__ import annotations
@@ -67,15 +65,8 @@ def main(
 ) -> None:
     features, outcomes, names = load()
     begin = time.perf_counter()
-    result = ab.mcmc.sample(
-        make_log_prob(features, outcomes),
-        tf.zeros([1, len(names)]),
-        num_results=draws,
-        num_warmup=warm_up,
-        chains=chains,
-        seed=seed,
-        progress=True,
-    )
+    log_prob, start = make_log_prob(features, outcomes), tf.zeros([1, len(names)])
+    result = ab.mcmc.sample(log_prob, start, draws, warm_up, seed, chains=chains, progress=True)
     print(result)
     print(result.summary().set_axis(names).to_string(float_format="{:.3f}".format))
     plot(result, names, out / "breast_cancer.png")

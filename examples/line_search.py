@@ -3,7 +3,6 @@
 python -m examples.line_search [--side 150] [--out out]
 """
 
-import time
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,7 @@ import typer
 from matplotlib.figure import Figure
 
 import autobatch as ab
-from examples.against_a_loop import report, save
+from examples.against_a_loop import report, save, timed
 
 MINIMA = np.array([[3.0, 2.0], [-2.805118, 3.131312], [-3.779310, -3.283186], [3.584428, -1.848126]])
 
@@ -55,14 +54,26 @@ def minimum(p):
     return p, values
 
 
+@tf.function(jit_compile=True)
+def with_tfp(starts):
+    """All lanes go on until the last has converged."""
+    return tfp.optimizer.bfgs_minimize(lambda p: (himmelblau(p), gradient(p)), starts, tolerance=1e-3).position
+
+
+def to_minima(p):
+    return np.linalg.norm(np.asarray(p)[:, None] - MINIMA, axis=-1)
+
+
 def main(side: int = 150, out: Path = Path("out")) -> None:
     axis = np.linspace(-6, 6, side, dtype=np.float32)
     starts = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
     ends, values = report(minimum, starts)
-    distance = np.linalg.norm(ends.numpy()[:, None] - MINIMA, axis=-1)
+    distance = to_minima(ends)
     print(f"{np.mean(distance.min(axis=1) < 1e-2):.1%} end in a minimum, after {np.mean(values):.0f} values on average")
-    tfp_seconds, share = with_tfp(starts)
-    print(f"tfp.optimizer.bfgs_minimize: {tfp_seconds * 1e3:,.0f} ms; {share:.1%} end in a minimum")
+    with_tfp(starts)
+    seconds, others = timed(lambda: with_tfp(starts))
+    share = np.mean(to_minima(others).min(axis=1) < 1e-2)
+    print(f"tfp.optimizer.bfgs_minimize: {seconds * 1e3:,.0f} ms; {share:.1%} end in a minimum")
     figure = Figure(figsize=(9, 4), layout="constrained")
     left, right = figure.subplots(1, 2)
     left.imshow(distance.argmin(axis=1).reshape(side, side), extent=(-6, 6, -6, 6), origin="lower", cmap="Set2")
@@ -72,19 +83,6 @@ def main(side: int = 150, out: Path = Path("out")) -> None:
     right.set_title("values that it takes")
     figure.colorbar(drawn, ax=right)
     save(figure, out / "line_search.png")
-
-
-def with_tfp(starts: np.ndarray) -> tuple[float, float]:
-    """Seconds, and the share of starts that end in a minimum; all lanes go on until the last has converged."""
-    search = tf.function(
-        lambda p: tfp.optimizer.bfgs_minimize(lambda q: (himmelblau(q), gradient(q)), p, tolerance=1e-3).position,
-        jit_compile=True,
-    )
-    ends = search(starts).numpy()
-    start = time.perf_counter()
-    search(starts).numpy()
-    seconds = time.perf_counter() - start
-    return seconds, float(np.mean(np.linalg.norm(ends[:, None] - MINIMA, axis=-1).min(axis=1) < 1e-2))
 
 
 if __name__ == "__main__":

@@ -47,12 +47,10 @@ def color(origin, direction, bounces):
     if what == 3:
         normal = tf.constant([0.0, 1.0, 0.0])
         is_dark = (tf.floor(p[0]) + tf.floor(p[2])) % 2.0 == 0.0
-        own = tf.ones([3]) * (0.3 if is_dark else 0.85)
-        mirrors = 0.15
+        own, mirrors = tf.ones([3]) * (0.3 if is_dark else 0.85), 0.15
     else:
         normal = (p - tf.gather(SPHERES, what)) / tf.gather(RADII, what)
-        own = tf.gather(COLORS, what)
-        mirrors = 0.35
+        own, mirrors = tf.gather(COLORS, what), 0.35
     p = p + 2e-3 * normal
     lit = max(tf.tensordot(normal, LIGHT, 1), 0.0)
     if lit > 0.0 and march(p, LIGHT) < FAR:  # in a shadow
@@ -67,8 +65,7 @@ def color(origin, direction, bounces):
 def main(width: int = 480, bounces: int = 3, out: Path = Path("out")) -> None:
     height = width * 5 // 8
     x, y = np.meshgrid(np.linspace(-0.8, 0.8, width), np.linspace(0.5, -0.5, height))
-    rays = np.stack([x, y - 0.1, np.ones_like(x)], axis=-1).reshape(-1, 3).astype(np.float32)
-    rays /= np.linalg.norm(rays, axis=-1, keepdims=True)
+    rays = tf.math.l2_normalize(np.stack([x, y - 0.1, np.ones_like(x)], -1).reshape(-1, 3).astype(np.float32), -1)
     eyes = np.tile(np.float32([0.0, 0.6, -1.2]), (len(rays), 1))
     image = report(color, eyes, rays, np.full(len(rays), bounces, np.int32))
     figure = Figure(figsize=(8, 5))

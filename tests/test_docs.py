@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import tensorflow as tf
 
+import autobatch as ab
 from examples.fibonacci import fibonacci
 
 ROOT = Path(__file__).parent.parent
@@ -35,6 +36,13 @@ def test_printed_stages():
         path.write_text(text)
     assert count == 4
     assert text == path.read_text()
+
+
+def test_the_reference_has_all_names():
+    page = (ROOT / "docs" / "api.md").read_text()
+    for module in (ab, ab.mcmc, ab.profiling):
+        for name in set(module.__all__) - {"mcmc"}:
+            assert re.search(rf"^::: autobatch\.([\w.]+\.)?{name}$", page, flags=re.M), name
 
 
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)

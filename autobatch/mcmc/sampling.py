@@ -82,7 +82,10 @@ def sample(
       init: starts of a model's chains: "jitter", uniform on (-2, 2) in the unconstrained space, or "prior".
       step_size: the first; with num_warmup=0 that of the whole run.
       target_acceptance: the mean acceptance probability that the step size is tuned to.
-      max_tree_depth, max_energy_difference, leapfrogs_per_leaf, variant: as in ``NoUTurnSampler``.
+      max_tree_depth: a trajectory ends after this many doublings.
+      max_energy_difference: a trajectory whose log joint density falls by more than this has diverged.
+      leapfrogs_per_leaf: leapfrog steps between two points of the trajectory.
+      variant: as in ``NoUTurnSampler``.
       progress: whether to show a bar, for which the run is cut into pieces (the draws are the same).
       autosave: a file in which the run outlives its process: it saves itself there, also when it is interrupted, and
         the same call goes on from there, to the same draws.  It is a pickle: use only one that you trust.
