@@ -98,6 +98,9 @@ def any_batch(q):
     return -0.5 * tf.reduce_sum(q**2 * [1.0, 0.25, 4.0, 1.0], -1), -q * [1.0, 0.25, 4.0, 1.0]
 
 
+SAMPLERS = {variant: make(ab.primitive(any_batch, batched=True), 5) for variant, make in kernels.VARIANTS.items()}
+
+
 @pytest.mark.parametrize(
     ("variant", "options"),
     [
@@ -108,7 +111,7 @@ def any_batch(q):
 )
 def test_a_transition_is_the_same_on_every_backend(variant, options):
     """Step for step: the unbatched backend runs the sampler's source as plain Python."""
-    sampler = kernels.VARIANTS[variant](ab.primitive(any_batch, batched=True), 5)
+    sampler = SAMPLERS[variant]  # one for all, which is compiled once
     q = tf.constant(np.random.default_rng(0).normal(size=[3, 4]), tf.float32)
     state = kernels.State(q, *any_batch(q))
     expected = None
