@@ -147,7 +147,7 @@ class Profile:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        console = Console(file=io.StringIO(), width=WIDTH, record=True, force_jupyter=False)
+        console = Console(file=io.StringIO(), width=WIDTH, record=True, force_jupyter=False, highlight=False)
         console.print(self.table())
         return console.export_html(inline_styles=True, code_format="<pre>{code}</pre>")
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 SHADES = " ▁▂▃▄▅▆▇█"
 MOST = 40  # lines and blocks that are shown
+RED = "#e5484d"  # on light and on dark
 LEAST = 0.0005  # of the time, for a line to be shown where there are more than ``MOST``
 COLUMNS = ("share", "runs", "lanes at work", "utilization", "0 … 100%")
 
@@ -63,7 +64,7 @@ def _table(first: str, ratio: int) -> Table:
 def _cells(block: BlockProfile) -> list[str]:
     if not block.runs:
         return ["", "0", "", "", ""]
-    color = "red" if block.utilization < 0.3 and block.share > 0.1 else ""
+    color = RED if block.utilization < 0.3 and block.share > 0.1 else ""
     shown = f"[{color}]{block.utilization:.1%}[/]" if color else f"{block.utilization:.1%}"
     return [f"{block.share:.1%}", f"{block.runs:,}", f"{block.active_each:,.1f}", shown, spark(block.spread)]
 

@@ -128,6 +128,13 @@ def test_starts_around_one_point():
     assert np.std(samples[:, 0]) > 0.3
 
 
+def test_a_profile_counts_the_leapfrogs():
+    result = quiet(gaussian, tf.zeros([6, 3]), 20, 0, seed=0, step_size=0.4, profile=True)
+    (line,) = (line for line in result.profile.lines if "self.density(q)" in line.source)
+    assert round(line.runs * line.active_each) == np.sum(result.stats["n_leapfrog"])
+    assert quiet(gaussian, tf.zeros([6, 3]), 2, 0, seed=0, step_size=0.4).profile is None
+
+
 SIGMA = tf.constant([15.0, 10.0, 16.0, 11.0, 9.0, 11.0, 10.0, 18.0])
 EFFECT = tf.constant([28.0, 8.0, -3.0, 7.0, -1.0, 1.0, 18.0, 12.0])
 
