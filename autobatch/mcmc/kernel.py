@@ -94,7 +94,7 @@ class NoUTurnSampler(tfp.mcmc.TransitionKernel):
       variant: "multinomial" (Betancourt 2017, as in Stan), or "slice" (Hoffman and Gelman 2014).
       name: for TensorFlow's scopes.
 
-    Raises (errors of ``ab.errors``):
+    Raises:
       SettingError: a setting is out of range, the state has no common dtype, or a step is given no seed.
       LogDensityError: the log density has the wrong shape, or no gradient.
       StartError: chains start where the log density is not finite (seen outside ``tf.function`` only; inside, such a

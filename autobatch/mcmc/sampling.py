@@ -97,10 +97,10 @@ def sample(
 
     Returns: a ``Result``.  Divergences, chains that disagree and few effective draws are said by ``SamplingWarning``.
 
-    Raises (errors of ``ab.errors``, before anything is compiled):
+    Raises:
       SettingError: a setting is out of range, or no seed.
       LogDensityError: the log density has the wrong shape, or no gradient.
-      StartError: chains start where the log density is not finite.
+      StartError: chains start where the log density is not finite. As the two above, before anything is compiled.
       RunFileError: the file cannot be read, or is that of another run.
     """
     if not tf.executing_eagerly():
