@@ -112,6 +112,7 @@ class Autobatched:
     """A function of one example that is called with batches; see ``autobatch``."""
 
     __autobatch_static__ = True  # may be a static value of a program
+    autograph_info__ = True  # a tf.function around it is not to convert it
 
     def __init__(self, fn: Callable, options: Options):
         self._receiver: tuple[Any, ...] = ()  # what the first parameter is bound to, if this is a method
@@ -120,6 +121,10 @@ class Autobatched:
             self._receiver, fn = (fn.__self__,), fn.__func__
         elif isinstance(fn, staticmethod):
             fn = fn.__func__
+        if isinstance(fn, Autobatched):
+            raise errors.UnsupportedSyntaxError(
+                f"`{fn.__name__}` is autobatched already.", help="f.options(...) makes a copy with other options."
+            )
         check_function(fn)
         unknown = set(options.static_argnames) - set(signature(fn).parameters)
         if unknown:
@@ -236,8 +241,12 @@ class Autobatched:
         return Run(self._program(taken), taken, self._options, progress=progress, autosave=autosave, every=every)
 
     def unbatched(self, *args: Any, **kwargs: Any) -> Any:
-        """The function in plain Python, on one example (no batch axis)."""
-        return unbatched.call(self._python, *self._receiver, *args, **kwargs)
+        """The function in plain Python, on one example (no batch axis); NumPy's arrays become tensors."""
+        bound = signature(self._fn).bind(*self._receiver, *args, **kwargs)
+        for name, value in bound.arguments.items():
+            if name not in self._static_names:
+                bound.arguments[name] = tf.nest.map_structure(unbatched.as_value, value)
+        return unbatched.call(self._python, *bound.args, **bound.kwargs)
 
     def options(self, **changes: Any) -> Autobatched:
         """A copy with other options: the keywords of ``autobatch``, and

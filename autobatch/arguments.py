@@ -33,6 +33,7 @@ class Arguments:
     shared: list[tf.Tensor]
     shared_types: list[Tensor | Weak]
     size: int
+    first: int = 0  # the number of the first member
 
     @property
     def wide(self) -> bool:
@@ -182,7 +183,17 @@ def put_together(type_: Type, stored: Sequence[tf.Tensor], taken: Arguments, poi
     """A batched result from its stored leaves; what is the same for all members is repeated.
 
     ``poisons``: an int that does not fit becomes the lowest integer, as a failed member's is, and does not raise.
+
+    Raises MemberError, with the others' results, for an int that does not fit.
     """
+    try:
+        return _built(type_, stored, taken, poisons)
+    except errors.MemberError as error:
+        error.results = _built(type_, stored, taken, poisons=True)
+        raise
+
+
+def _built(type_: Type, stored: Sequence[tf.Tensor], taken: Arguments, poisons: bool) -> Any:
     remaining = iter(stored)
     number_types = WIDE_DTYPES if taken.wide else DEFAULT_DTYPES
 
@@ -192,19 +203,24 @@ def put_together(type_: Type, stored: Sequence[tf.Tensor], taken: Arguments, poi
                 return tf.broadcast_to(tf.cast(taken.shared[index], number_types[kind]), (taken.size,))
             case Shared(index, inner):
                 return tf.broadcast_to(taken.shared[index], (taken.size, *inner.shape))
+            case Static(int(value)) if type(value) is int:
+                wide = min(max(value, tf.int64.min), tf.int64.max)  # beyond 64 bits it fits no less
+                if value != wide and taken.wide:
+                    raise _does_not_fit(tf.int64, range(taken.size), taken)
+                return _narrowed(tf.fill([taken.size], tf.constant(wide, tf.int64)), number_types[int], poisons, taken)
             case Static(value) if type(value) in number_types:
                 return tf.fill([taken.size], tf.constant(value, number_types[type(value)]))
             case Static(value):
                 return value
             case Weak(kind):
-                return _narrowed(next(remaining), number_types[kind], poisons)
+                return _narrowed(next(remaining), number_types[kind], poisons, taken)
             case _:
                 return next(remaining)
 
     return tf.nest.pack_sequence_as(type_, [build(leaf) for leaf in leaves(type_)])
 
 
-def _narrowed(numbers: tf.Tensor, dtype: tf.DType, poisons: bool) -> tf.Tensor:
+def _narrowed(numbers: tf.Tensor, dtype: tf.DType, poisons: bool, taken: Arguments) -> tf.Tensor:
     """Python numbers as the dtype that TensorFlow gives them."""
     if dtype != tf.int32:
         return tf.cast(numbers, dtype)
@@ -217,10 +233,14 @@ def _narrowed(numbers: tf.Tensor, dtype: tf.DType, poisons: bool) -> tf.Tensor:
     wide = numbers.numpy()  # type: ignore[attr-defined]
     narrow = wide.astype(np.int32)
     if not np.array_equal(wide, narrow):
-        lost = tuple(np.nonzero(wide != narrow)[0].tolist())
-        raise errors.MemberError(
-            f"An int in the result does not fit {dtype.name}, in members {', '.join(map(str, lost[:8]))}.",
-            help="pass 64-bit arguments, and Python numbers come back in 64 bits.",
-            members=lost,
-        )
+        raise _does_not_fit(dtype, np.nonzero(wide != narrow)[0].tolist(), taken)
     return tf.constant(narrow)
+
+
+def _does_not_fit(dtype: tf.DType, members: Sequence[int], taken: Arguments) -> errors.MemberError:
+    lost = tuple(taken.first + member for member in members)
+    return errors.MemberError(
+        f"An int in the result does not fit {dtype.name}, in members {', '.join(map(str, lost[:8]))}.",
+        help="" if dtype == tf.int64 else "pass 64-bit arguments, and Python numbers come back in 64 bits.",
+        members=lost,
+    )

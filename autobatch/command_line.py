@@ -111,6 +111,10 @@ def _call(target: str, texts: list[str]) -> tuple[Autobatched, list[Any], dict[s
             named[name] = _value(literal, name in function._options.static_argnames)
         else:
             positional.append(_value(text, next(parameters, None) in function._options.static_argnames))
+    try:
+        signature(function.__wrapped__).bind(*function._receiver, *positional, **named)  # type: ignore[attr-defined]
+    except TypeError as error:
+        raise typer.BadParameter(f"{function.__name__}: {error}; --args is given once for each.") from None
     return function, positional, named
 
 

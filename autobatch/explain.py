@@ -42,7 +42,8 @@ def _explained(error: Exception, location: ir.Location) -> Exception:
     if isinstance(error, NameError) and file == location.file:
         return errors.UndefinedVariableError(f"{text.capitalize()}.", places, "define or import it.")
     if isinstance(error, TypeError) and file == location.file:
-        return errors.TypeMismatchError(f"Python refuses this line: {text}.", places, _help(text))
+        shown = text.replace("SymbolicTensor", "Tensor")
+        return errors.TypeMismatchError(f"Python refuses this line: {shown}.", places, _help(text))
     attribute = re.search(r"SymbolicTensor' object has no attribute '(\w+)'", text)
     if attribute:
         return errors.TypeMismatchError(
@@ -57,6 +58,12 @@ def _explained(error: Exception, location: ir.Location) -> Exception:
         )
     if module.split(".")[0] == "autobatch":
         return errors.TypeMismatchError(f"This line does not work: {text}.", places)
+    number = re.search(r"Expected (\w+) passed to .*, got (\S+) of type '(\w+)'", text)
+    if number:
+        dtype, value, kind = number.groups()
+        return errors.TypeMismatchError(
+            f"The {kind} {value} meets a tensor of {dtype}.", places, f"tf.cast the tensor to tf.{kind}32 first."
+        )
     mixed = re.search(r"of '(\w+)' Op has type (\w+) that does not match type (\w+)", text)
     if mixed:
         operation, second, first = mixed.groups()
@@ -90,6 +97,10 @@ def _not_converted(helper: types.TracebackType | None, places: list) -> Exceptio
 def _help(text: str) -> str:
     if "list indices" in text or "interpreted as an integer" in text:
         return "this needs one Python number for all members; a loop over ab.unroll(range(4)) has that."
+    if ">>" in text or "<<" in text:
+        return "use tf.bitwise.right_shift and tf.bitwise.left_shift."
+    if "divmod" in text:
+        return "write a // b, a % b."
     if "ymbolic" in text:
         return "Python's and NumPy's functions need numbers; use TensorFlow's (tf.sin for math.sin or np.sin)."
     if "expected to be a" in text:

@@ -81,6 +81,8 @@ def stablehlo(call: Call, path: str | os.PathLike) -> None:
 
 
 def _has_tensors(name: str, value: Any) -> bool:
+    if any(isinstance(leaf, tf.RaggedTensor) for leaf in tf.nest.flatten(value)):
+        raise errors.SettingError(f"Argument `{name}` is ragged, and cannot be exported: its shape is not known.")
     found = [tf.is_tensor(leaf) or isinstance(leaf, np.ndarray) for leaf in tf.nest.flatten(value)]
     if any(found) and not all(found):
         raise errors.SettingError(f"Argument `{name}` holds tensors and other values, and cannot be exported.")

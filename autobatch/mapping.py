@@ -68,8 +68,13 @@ def stream(
         for finished in machine.members(source, taken.shared, bar.update):
             failed = np.flatnonzero(finished.code)
             good = failed[0] if len(failed) else len(finished.code)
-            if good:
-                yield from streams.members(_results(program, machine, taken, _cut(finished, 0, good)), good)
+            try:
+                results = _results(program, machine, taken, _cut(finished, 0, good)) if good else None
+            except errors.MemberError as error:  # an int that does not fit, which the machine does not know
+                before = error.members[0] - finished.first
+                yield from streams.members(error.results, before)
+                raise
+            yield from streams.members(results, good)
             if len(failed):
                 _results(program, machine, taken, _cut(finished, good, good + 1))
 
@@ -119,7 +124,7 @@ def _results(program: Program, machine: ProgramCounter, taken: Arguments, finish
         machine.raise_for(finished, taken.shared)
         return finished.results
 
-    return program.put_together(dataclasses.replace(taken, size=len(finished.code)), execute)
+    return program.put_together(dataclasses.replace(taken, size=len(finished.code), first=finished.first), execute)
 
 
 def _cut(finished: Finished, start: int, stop: int) -> Finished:

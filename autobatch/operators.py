@@ -200,10 +200,26 @@ def mod(left: Any, right: Any) -> Any:
     return left % _divisor(left, right)
 
 
+def power(left: Any, right: Any) -> Any:
+    """``left ** right``"""
+    if is_tensor(left) and _integers(left, right):
+        if not per_member(right) and right < 0:
+            raise errors.TypeMismatchError("An integer tensor has no negative power.", help="make it a float: tf.cast.")
+        if per_member(right):
+            exponent = right.astype(left.dtype) if isinstance(right, WeakScalar) else right
+            fits = exponent >= 0
+            context.check(fits, errors.MemberArithmeticError, "an integer is raised to a negative power")
+            right = tf.where(fits, exponent, tf.zeros([], exponent.dtype))  # whatever the others do beside it
+    return left**right
+
+
+def _integers(*values: Any) -> bool:
+    return all((is_tensor(v) and v.dtype.is_integer) or isinstance(v, WeakScalar | int) for v in values)
+
+
 def _divisor(left: Any, right: Any) -> Any:
     """An integer divisor, checked to be other than zero: XLA does not."""
-    integers = all((is_tensor(v) and v.dtype.is_integer) or isinstance(v, WeakScalar | int) for v in (left, right))
-    if integers and (is_tensor(right) or (isinstance(right, WeakScalar) and is_tensor(left))):
+    if _integers(left, right) and (is_tensor(right) or (isinstance(right, WeakScalar) and is_tensor(left))):
         return divisor(right.astype(left.dtype) if isinstance(right, WeakScalar) else right)
     return right
 

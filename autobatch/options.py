@@ -70,8 +70,8 @@ class Options:
             raise ValueError(f"shards must be 'auto' or an int of at least 1, not {self.shards!r}")
         for name in ("max_depth", "max_steps"):
             limit = getattr(self, name)
-            if limit is not None and (not isinstance(limit, int) or limit < 0):
-                raise ValueError(f"{name} must be None or an int of at least 0, not {limit!r}")
+            if limit is not None and (not isinstance(limit, int) or not 0 <= limit < 2**31):
+                raise ValueError(f"{name} must be None or an int of at least 0 and below 2**31, not {limit!r}")
         if self.deadline is not None and (not isinstance(self.deadline, int | float) or not self.deadline >= 0):
             raise ValueError(f"deadline must be None or seconds, at least 0, not {self.deadline!r}")
         if self.strategy is not None and not isinstance(self.strategy, tf.distribute.Strategy):

@@ -118,7 +118,9 @@ def execute(ops: Sequence[ir.Assign], env: dict[str, Any], graph: tf.Graph | Non
                 raise errors.UnsupportedSyntaxError(
                     f"`{name}` is a container that crossed a branch, a loop or a call, and is changed in place here.",
                     [(op.location, "")],
-                    "make a new dict ({**d, 'key': v}); build a list by a comprehension, or fill a tensor (x[i] = v).",
+                    "make a new dict ({**d, 'key': v})."
+                    if isinstance(env[name], dict)
+                    else "fill a tensor of the greatest length (x[i] = v), or build the list by a comprehension.",
                 )
         if graph:
             _check_vectorizable(graph.get_operations()[before_count:], op.location)

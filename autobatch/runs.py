@@ -5,7 +5,9 @@ from __future__ import annotations
 import dataclasses
 import os
 import time
+import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,6 +64,10 @@ class Run:
         every: float = 60.0,
     ):
         check_untaped("a run", taken)
+        if autosave is not None and (Path(autosave).is_dir() or not Path(autosave).absolute().parent.is_dir()):
+            raise errors.SettingError(
+                f"autosave must be a file in a folder that there is, not {os.fspath(autosave)!r}."
+            )
         self._program, self._taken, self._options = program, taken, options
         self._machine = program.pausable(taken.size, options)
         self._shows_progress, self._autosave, self._every = progress, autosave, every
@@ -101,7 +107,10 @@ class Run:
             self._save_itself()
             raise KeyboardInterrupt(f"{self!r} is paused; .advance() and .result() go on.") from None
         if self.is_over:
-            self._save_itself()
+            try:
+                self._save_itself()
+            except (OSError, errors.RunFileError) as error:  # which must not keep anyone from the result
+                warnings.warn(f"The run is over, and could not save itself: {error}", RuntimeWarning, stacklevel=2)
         return self
 
     @property

@@ -55,9 +55,10 @@ class Calls:
         items: list[tuple] = []
         try:
             if self.failure is None:
-                items.extend(itertools.islice(self.items, count))  # keeps those that come before an error
+                for item in itertools.islice(self.items, count):
+                    items.append(tf.nest.map_structure(_kept, item))
         except Exception as error:
-            other = isinstance(error, ValueError) and "zip()" in str(error)
+            other = len(self.keys) > 1 and isinstance(error, ValueError) and "zip()" in str(error)
             self.failure = errors.BatchShapeError("The streams of members have different lengths.") if other else error
         if self.failure is not None and not items:
             raise self.failure
@@ -99,6 +100,11 @@ def _items(stream: Iterable) -> Iterator:
     return stream.as_numpy_iterator() if isinstance(stream, tf.data.Dataset) else iter(stream)
 
 
+def _kept(leaf: Any) -> Any:
+    """An array as it is now: its owner may use it for the next member."""
+    return leaf.copy() if isinstance(leaf, np.ndarray) else leaf
+
+
 def _stacked(*leaves: Any) -> tf.Tensor:
     """A tensor with a row for each member; Python numbers get TensorFlow's dtypes for them."""
     if isinstance(leaves[0], bool | int | float):
@@ -108,6 +114,8 @@ def _stacked(*leaves: Any) -> tf.Tensor:
         kinds = {leaf.dtype.name for leaf in leaves}
     if len(kinds) > 1:
         raise TypeError(" and ".join(sorted(kinds)))
+    if kinds == {"int"} and not tf.int32.min <= min(leaves) <= max(leaves) <= tf.int32.max:
+        raise TypeError("an int does not fit int32; np.int64 is wider")
     return tf.constant(np.stack(leaves) if isinstance(leaves[0], np.ndarray) else leaves)
 
 

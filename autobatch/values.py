@@ -138,8 +138,8 @@ def _combine(python: Callable, result: type | None, left: Any, right: Any) -> An
         a, b = tf.cast(a, tf.float64), tf.cast(b, tf.float64)
     value = _FUNCTIONS.get(python, python)(a, b)
     if kind is int and python in _GROWING:
-        both_differ = isinstance(left, WeakScalar) and isinstance(right, WeakScalar)
-        if both_differ or (python is not operator.add and python is not operator.sub):  # a step of a counter is safe
+        small = any(isinstance(v, int) and abs(v) < 2**31 for v in (left, right))
+        if not small or (python is not operator.add and python is not operator.sub):  # a step of a counter is safe
             _check_range(python, a, b, value)
     return WeakScalar(value, result or kind)
 

@@ -18,6 +18,18 @@ def test_unbatched_is_plain_python():
     assert sort.unbatched(x[0]).numpy().tolist() == [0, 1, 2, 3, 5]
 
 
+def test_unbatched_leaves_the_callers_array_alone():
+    @ab.autobatch
+    def marked(x):
+        y = x
+        y[0] = 99
+        return x, y
+
+    x = np.array([1, 2])
+    assert [part.numpy().tolist() for part in marked.unbatched(x)] == [[1, 2], [99, 2]]
+    assert x.tolist() == [1, 2]
+
+
 def test_wraps_the_function():
     assert fibonacci.__name__ == "fibonacci"
     assert repr(fibonacci) == "<autobatched fibonacci>"

@@ -97,6 +97,8 @@ def test_dicts_and_methods(tmp_path, monkeypatch):
         (["show", "nowhere:f", "--args", "1"], "No module named"),
         (["show", "examples/fibonacci.py:fib", "--args", "1"], "it has fibonacci"),
         (["show", FIBONACCI, "--args", "7,x"], "is no Python value"),
+        (["show", FIBONACCI], "Missing option '--args'"),
+        (["show", FIBONACCI, "--args", "m=3"], "missing a required argument: 'n'"),
         (["show", FIBONACCI, "--args", "'a'"], "TypeMismatchError"),
     ],
 )

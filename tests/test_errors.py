@@ -4,6 +4,7 @@ import dataclasses
 import functools
 import linecache
 import math
+import random
 import re
 
 import numpy as np
@@ -445,6 +446,34 @@ def unseen_call(x):
     return functions["absolute"](x)  # here
 
 
+def numpy_random(x):
+    return x + np.random.normal()  # here
+
+
+def python_random(x):
+    y = x
+    if random.random() < 0.5:  # here
+        y = -y
+    return y
+
+
+def shifts(x):
+    n = tf.cast(x, tf.int32)
+    return n >> 1  # here
+
+
+def divides_with_remainder(x):
+    return divmod(tf.cast(x, tf.int32), 3)  # here
+
+
+def float_of_an_integer(x):
+    return tf.cast(x, tf.int32) * 0.5  # here
+
+
+def inverse_of_an_integer(x):
+    return tf.cast(x, tf.int32) ** -1  # here
+
+
 @ab.autobatch
 def absolute(x):
     return x if x > 0 else -x
@@ -481,6 +510,9 @@ CASES = [
     (list_item_of_a_member, TypeMismatchError), (grows_a_list, TypeMismatchError),
     (two_functions, TypeMismatchError), (truth_of_ragged, TypeMismatchError),
     (prints_in_a_lambda, UnsupportedSyntaxError), (unseen_call, UnsupportedSyntaxError),
+    (numpy_random, UnsupportedSyntaxError), (python_random, UnsupportedSyntaxError), (shifts, TypeMismatchError),
+    (divides_with_remainder, TypeMismatchError), (float_of_an_integer, TypeMismatchError),
+    (inverse_of_an_integer, TypeMismatchError),
 ]  # fmt: skip
 
 
@@ -516,6 +548,8 @@ def test_not_a_def():
             ab.autobatch(function)
     with pytest.raises(UnsupportedSyntaxError, match=f"{__file__}:"):
         ab.autobatch(lambda x: x)
+    with pytest.raises(UnsupportedSyntaxError, match="`absolute` is autobatched already"):
+        ab.autobatch(absolute)
 
 
 def test_an_int_that_does_not_fit():
@@ -530,6 +564,28 @@ def test_an_int_that_does_not_fit():
     with pytest.raises(MemberError, match="does not fit int32, in members 1"):
         grow(tf.constant([2, 12]))
     assert grow(tf.constant([2, 12], tf.int64)).numpy().tolist() == [100, 10**12]
+    with pytest.raises(MemberError) as caught:
+        grow(tf.constant([2, 12, 3]))
+    assert caught.value.results.numpy()[[0, 2]].tolist() == [100, 1000]
+
+
+@pytest.mark.parametrize("backend", ["program_counter", "local_static"])
+def test_a_constant_that_does_not_fit(backend):
+    @ab.autobatch(backend=backend)
+    def constant(n):
+        return n, 3_000_000_000
+
+    with pytest.raises(MemberError, match="does not fit int32, in members 0, 1"):
+        constant(tf.constant([1, 2]))
+    assert constant(tf.constant([1, 2], tf.int64))[1].numpy().tolist() == [3_000_000_000] * 2
+
+    @ab.autobatch(backend=backend)
+    def huge(n):
+        return 2**70
+
+    for n in (tf.constant([1]), tf.constant([1], tf.int64)):
+        with pytest.raises(MemberError, match="does not fit int"):
+            huge(n)
 
 
 def test_users_own_exception_keeps_its_type_and_gains_a_note():
@@ -674,6 +730,12 @@ def test_arithmetic_that_python_refuses(backend):
             total = total + total
         return total
 
+    def grows_by_much(n):
+        total = 0
+        while n > 0:
+            total, n = total + 2**62, n - 1
+        return total
+
     def counts(n):
         k = 0
         while k < n:
@@ -683,11 +745,16 @@ def test_arithmetic_that_python_refuses(backend):
     def truncates(n):
         return int(1.0 / tf.cast(n, tf.float32))
 
+    def raises(n):
+        return 2 * n ** (n - 2)
+
     n = tf.constant([3, 0, 2])
     cases = [
         (divides, (1,), "divided by zero"),
         (grows, (0,), "does not fit 64 bits"),
+        (grows_by_much, (0, 2), "does not fit 64 bits"),
         (counts, (2,), "divided by zero"),
+        (raises, (1,), "negative power"),
     ]
     for function, members, text in [*cases, (truncates, (1,), "not finite")]:
         with pytest.raises(MemberArithmeticError, match=text) as caught:

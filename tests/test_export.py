@@ -130,6 +130,32 @@ def test_an_int_that_does_not_fit(tmp_path, jit):
     assert compiled(n).numpy().tolist() == [100, tf.int32.min, 1]
 
 
+@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize("dtype", [tf.uint8, tf.int16, tf.uint32, tf.int64, tf.float16, tf.complex64])
+def test_failed_members_in_a_graph_are_poison_of_every_dtype(dtype, jit):
+    @ab.autobatch
+    def same(x, n):
+        assert n != 2
+        return x
+
+    call = tf.function(same, jit_compile=jit)
+    x = tf.cast([5, 6, 7], dtype)
+    np.testing.assert_array_equal(call(x, tf.constant([1, 3, 4])), x)
+    poison = same.options(jit_compile=True)
+    found = tf.function(poison, jit_compile=True)(x, tf.constant([1, 2, 3])).numpy()
+    assert found[[0, 2]].tolist() == [5, 7]
+    assert np.isnan(found[1]) if dtype.is_floating or dtype.is_complex else found[1] == dtype.min
+
+
+def test_ragged_arguments_are_not_exported(tmp_path):
+    @ab.autobatch
+    def length(x):
+        return len(x)
+
+    with pytest.raises(SettingError, match="`x` is ragged, and cannot be exported"):
+        length.lower(tf.ragged.constant([[1.0], [2.0, 3.0]])).export("saved_model", tmp_path)
+
+
 def test_stablehlo_is_text_and_arguments(tmp_path):
     args, kwargs = of_everything()
     everything.lower(*args, **kwargs).export("stablehlo", tmp_path / "program")

@@ -1,8 +1,11 @@
 """Any number of members over a few lanes: the same answers, in order, and nothing lost."""
 
+import gc
 import itertools
+import queue
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -169,6 +172,60 @@ def test_a_member_of_a_stream_that_fails():
         next(stream)
 
 
+def test_a_generator_that_uses_one_array_again():
+    @ab.autobatch
+    def double(x):
+        return x * 2.0
+
+    def arrays():
+        array = np.zeros(2, np.float32)
+        for k in range(5):
+            array[:] = k
+            yield array
+
+    assert [row.tolist() for row in double.map(arrays(), lanes=2)] == [[2.0 * k, 2.0 * k] for k in range(5)]
+
+
+def test_a_source_that_waits_holds_nobody_up():
+    waiting = queue.Queue()
+    for k in range(1, 31):
+        waiting.put(k)
+    stream = collatz.map(iter(waiting.get, None), lanes=1)
+    assert next(stream) == 0
+    closing = threading.Thread(target=stream.close)
+    closing.start()
+    waiting.put(None)
+    closing.join(60)
+    assert not closing.is_alive()
+
+
+def test_an_iterator_that_the_garbage_collector_finds():
+    class Owner:
+        pass
+
+    for _ in range(3):
+        owner = Owner()
+        owner.stream, owner.itself = collatz.map(iter(range(1, 10_000)), lanes=4), owner
+        next(owner.stream)
+        del owner
+        gc.collect()
+
+
+@ab.autobatch
+def power_of_ten(n):
+    total = 1
+    while n > 0:
+        total, n = total * 10, n - 1
+    return total
+
+
+def test_a_result_that_does_not_fit_comes_in_its_turn():
+    found = []
+    with pytest.raises(ab.errors.MemberError, match="does not fit int32, in members 3") as raised:
+        found.extend(power_of_ten.map(iter([1, 5, 9, 12, 2, 15]), lanes=2))
+    assert found == [10, 10**5, 10**9] and raised.value.members == (3,)
+
+
 @pytest.mark.parametrize("shards", [1, 2])
 def test_a_generator_that_raises(small_pools, shards):
     def numbers():
@@ -187,6 +244,7 @@ def test_a_generator_that_raises(small_pools, shards):
         (lambda: [None, 1], "Member 0 is no tensor"),
         (lambda: [1, None], "Member 1 is not like the one before it"),
         (lambda: [1.0, 2.0, 3], "Member 2 is not like the one before it: float and int"),
+        (lambda: [1, 2, 3, 2**40], "Member 3 is not like the one before it: an int does not fit int32"),
         (lambda: [np.float64(1.0), np.float32(2.0)], "Member 1 is not like the one before it: float32 and float64"),
         (lambda: [*map(tf.zeros, [[2]] * 9), tf.zeros([3])], "Member 9 is not like the one before it"),
         (lambda: [(1, 2.0), (2, 3.0), 3, (4, 5.0)], "Member 2 is not like the one before it"),

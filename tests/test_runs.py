@@ -213,6 +213,19 @@ def test_interrupted(monkeypatch, tmp_path):
     np.testing.assert_array_equal(run.result(), fibonacci(n))
 
 
+def test_a_file_that_cannot_be_written_keeps_nobody_from_the_result(tmp_path):
+    n = tf.constant([3, 5])
+    for path in (tmp_path, tmp_path / "nowhere" / "run"):
+        with pytest.raises(SettingError, match="autosave must be a file in a folder"):
+            fibonacci.start(n, autosave=path)
+    folder = tmp_path / "soon_gone"
+    folder.mkdir()
+    run = fibonacci.start(n, autosave=folder / "run")
+    folder.rmdir()
+    with pytest.warns(RuntimeWarning, match="could not save itself"):
+        assert run.result().numpy().tolist() == [3, 8]
+
+
 def test_it_saves_itself(quick, tmp_path):
     run = fibonacci.start(tf.constant([20, 3]), autosave=tmp_path / "run", every=0.0)
     run.advance(100)

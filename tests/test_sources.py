@@ -1,5 +1,6 @@
 """Functions are found and read wherever Python code stands, and read again when what they refer to has changed."""
 
+import collections
 import functools
 import importlib.util
 import linecache
@@ -260,6 +261,24 @@ class Holder:
 
     def read(self):
         return self.level
+
+
+SEEN, QUEUE, BYTES = {1, 2}, collections.deque([1]), bytearray(b"ab")
+
+
+def test_changes_of_sets_queues_and_bytes_are_seen():
+    @ab.autobatch
+    def sizes(x):
+        return x + len(SEEN) + 10 * len(QUEUE) + 100 * BYTES[0]
+
+    x = tf.zeros([1], tf.int32)
+    assert sizes(x)[0] == 2 + 10 + 9700
+    SEEN.add(3)
+    assert sizes(x)[0] == 3 + 10 + 9700
+    QUEUE.append(1)
+    assert sizes(x)[0] == 3 + 20 + 9700
+    BYTES[0] = 98
+    assert sizes(x)[0] == 3 + 20 + 9800
 
 
 def test_what_callables_read_is_watched():

@@ -108,7 +108,7 @@ class _Desugarer(Nested):
     def do_AugAssign(self, node: gast.AugAssign) -> None:
         value = self.expression(node.value)
         if isinstance(node.target, gast.Name):
-            checked = self.division(node.op, load(node.target.id, node), value, node)
+            checked = self.checked(node.op, load(node.target.id, node), value, node)
             if checked is not None:
                 self.out.append(assign(node.target.id, checked, node))
                 return

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import builtins
 import inspect
+import random
 from collections.abc import Callable, Hashable
 from typing import Any
 
 import gast
+import numpy as np
 
 from autobatch import errors
 from autobatch.frontend.core import Callee, Helper, Target
@@ -28,6 +30,8 @@ from autobatch.frontend.syntax import (
 from autobatch.operators import BUILTINS
 
 _TOTAL_OPERATORS = (gast.Add, gast.Sub, gast.Mult)
+_PARTIAL_OPERATORS = {gast.FloorDiv: "floordiv", gast.Mod: "mod", gast.Pow: "power"}
+_GENERATORS = (random.Random, np.random.Generator, np.random.RandomState)
 _TOTAL_COMPARISONS = (gast.Lt, gast.LtE, gast.Gt, gast.GtE, gast.Eq, gast.NotEq, gast.Is, gast.IsNot)
 
 
@@ -186,16 +190,16 @@ class Expressions(Scope):
         return self.children(node)
 
     def on_BinOp(self, node: gast.BinOp) -> gast.AST:
-        """Integer division by what may be zero is checked."""
+        """Integer division by what may be zero is checked, and so are powers that may be negative."""
         left, right = self.expression(node.left), self.expression(node.right)
-        return self.division(node.op, left, right, node) or gast.copy_location(
+        return self.checked(node.op, left, right, node) or gast.copy_location(
             gast.BinOp(left=left, op=node.op, right=right), node
         )
 
-    def division(self, op: gast.AST, left: gast.AST, right: gast.AST, at: gast.AST) -> gast.AST | None:
-        if isinstance(right, gast.Constant) or not isinstance(op, gast.FloorDiv | gast.Mod):
+    def checked(self, op: gast.AST, left: gast.AST, right: gast.AST, at: gast.AST) -> gast.AST | None:
+        if isinstance(right, gast.Constant) or type(op) not in _PARTIAL_OPERATORS:
             return None
-        return support("floordiv" if isinstance(op, gast.FloorDiv) else "mod", [left, right], at)
+        return support(_PARTIAL_OPERATORS[type(op)], [left, right], at)
 
     def on_Subscript(self, node: gast.Subscript) -> gast.AST:
         if not self.has_local(node.slice):
@@ -374,6 +378,12 @@ class Expressions(Scope):
     def use_operator(self, call: gast.Call) -> None:
         """Has the call of a builtin go to our operator for it, if there is one."""
         value = self.static_value(call.func)
+        if isinstance(getattr(value, "__self__", None), _GENERATORS):
+            self.refuse(
+                call,
+                "random numbers of Python or NumPy, which would be drawn once for all members",
+                "use ab.random, with a key for each member.",
+            )
         if isinstance(value, Hashable) and value in BUILTINS:
             call.func = support(BUILTINS[value], [], call).func
 

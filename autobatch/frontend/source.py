@@ -92,7 +92,7 @@ def read(function: Any, static: Mapping[str, Any]) -> Source:
     if not lines:
         raise errors.UnsupportedSyntaxError(
             f"The source of `{function.__qualname__}` cannot be read.",
-            help="define it in a file or a notebook cell; source made by exec() is not kept.",
+            help="define it in a file or a notebook cell: exec(), `python -c` and the prompt do not keep it.",
         )
     # An indented function parses inside `if`, which leaves columns and multi-line strings as they are.
     indented = lines[0][:1].isspace()

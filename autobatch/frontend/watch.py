@@ -6,6 +6,7 @@ compared part by part, all the way down; objects of libraries (tensors, layers) 
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import functools
 import sys
@@ -24,7 +25,10 @@ from autobatch.frontend.syntax import names
 _MISSING = object()
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _IMMUTABLE = (*_PLAIN, tuple, types.MethodType)
-_PARTED = (list, tuple, dict, np.ndarray, types.SimpleNamespace, types.MethodType, functools.partial)
+_PARTED = (
+    list, tuple, dict, set, frozenset, collections.deque, bytearray, np.ndarray,
+    types.SimpleNamespace, types.MethodType, functools.partial,
+)  # fmt: skip
 _LIBRARIES = {
     "tensorflow",
     "keras",
@@ -178,8 +182,12 @@ def _is_opaque(value: Any) -> bool:
 def _immediate_parts(value: Any) -> list[Any]:
     if _is_opaque(value):
         return []
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | collections.deque):
         return list(value)
+    if isinstance(value, set | frozenset):
+        return sorted(value, key=repr)
+    if isinstance(value, bytearray):
+        return [bytes(value)]
     if isinstance(value, dict):
         return [*value.keys(), *value.values()]
     if isinstance(value, np.ndarray):

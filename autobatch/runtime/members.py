@@ -22,7 +22,7 @@ from autobatch.runtime.vectorize import Stored
 OVERFLOWED = -2  # in place of the code of a check that failed
 ROUND = 0.2  # seconds from one look of the host to the next, to which pools grow
 LARGEST = 2**19  # bytes of a pool and of what its members return; with more, XLA makes no function of the loop
-PATIENCE = 10.0  # seconds that the end of the process waits for the last round of an iterator that was left
+PATIENCE = 10.0  # seconds that who ends an iterator waits for its last round, or for a source that waits
 WAITING = 4  # pools of each part whose results may wait for those of an earlier member
 
 
@@ -115,7 +115,8 @@ class Members:
         rows = max(4 * first.size, LARGEST // max(first.member_bytes, 1))
         self.rows = rows if source.size is None else min(rows, max(source.size, 1))  # of a pool
         self.window = Window(WAITING * parts * self.rows if source.size is None else max(source.size, 1))
-        self.changed = threading.Condition()  # guards the window, the source, and what follows
+        self.drawing = threading.Lock()  # guards the source, which may take its time
+        self.changed = threading.Condition()  # guards the window, and what follows
         self.given = 0  # members that parts have taken
         self.is_over = source.size == 0  # whether the source has no more
         self.is_abandoned = False  # whether the threads are to end before their members have
@@ -129,10 +130,12 @@ class Members:
         # Daemons, as an iterator may be left unfinished until the process ends.
         threads = [threading.Thread(target=self._work, name="autobatch", daemon=True) for _ in range(self.parts)]
 
-        def end(timeout: float | None = PATIENCE) -> None:
+        def end() -> None:
             self._abandon()
             while threads:
-                threads.pop().join(timeout)
+                thread = threads.pop()
+                if thread is not threading.current_thread():  # in which the garbage collector may find the iterator
+                    thread.join(PATIENCE)
 
         atexit.register(end)  # as the interpreter kills daemons, even inside TensorFlow
         try:
@@ -141,7 +144,7 @@ class Members:
             while len((finished := self._next()).code):
                 yield finished
         finally:
-            end(timeout=None)
+            end()
             atexit.unregister(end)
 
     def _next(self) -> Finished:
@@ -179,28 +182,35 @@ class Members:
 
         waits: whether for room in the window; else None without it.
         """
-        with self.changed:
-            while not self.is_over:
-                room = min(most, self.window.first + self.window.size - self.given)
-                if self.source.size is not None:  # so that all parts end at about the same time
-                    room = min(room, max(-(-(self.source.size - self.given) // (2 * self.parts)), 1))
+        while True:
+            with self.changed:
+                while waits and not (self.is_over or self._room(most)):
+                    self.changed.wait()
+            with self.drawing:
+                with self.changed:
+                    room = 0 if self.is_over else self._room(most)
                 if room:
-                    return self._taken(room)
-                if not waits:
-                    return None
-                self.changed.wait()
-            return None
+                    return self._drawn(room)
+            if self.is_over or not waits:
+                return None
 
-    def _taken(self, count: int) -> tuple[int, list[Stored]] | None:
+    def _drawn(self, count: int) -> tuple[int, list[Stored]] | None:
         try:
-            arguments, first = self.source.take(count), self.given
+            arguments = self.source.take(count)
         except Exception as failure:
-            self.is_over, self.source_failure = True, failure
-            return None
-        count = tf.nest.flatten(arguments)[0].shape[0]
-        self.given += count
-        self.is_over = not count or self.given == self.source.size
-        return (first, arguments) if count else None
+            arguments, self.source_failure = [], failure
+        with self.changed:
+            first, size = self.given, tf.nest.flatten(arguments)[0].shape[0] if arguments else 0
+            self.given += size
+            self.is_over = self.is_over or not size or self.given == self.source.size
+            return (first, arguments) if size else None
+
+    def _room(self, most: int) -> int:
+        """For how many members more, at most."""
+        room = min(most, self.window.first + self.window.size - self.given)
+        if self.source.size is None:
+            return room
+        return min(room, max(-(-(self.source.size - self.given) // (2 * self.parts)), 1))  # all parts end together
 
     def put(self, numbers: np.ndarray, code: np.ndarray, nest: tuple[list[Stored], list[Stored]]) -> None:
         with self.changed:

@@ -163,7 +163,7 @@ class ProgramCounter:
     def _overflow(self, members: np.ndarray, start: int = 0) -> errors.StackOverflowError:
         blocks = self.typed.program.blocks
         calls = [b.terminator.location for b in blocks if isinstance(b.terminator, ir.PushJump)]
-        help = "raise max_depth, or see whether the recursion ends."
+        help = "see whether the recursion ends, or raise max_depth."
         return failures.overflow(members, f"max_depth={self.limit}", help, calls, start)
 
     def _raise_for(self, outcome: Outcome, shared: Sequence[tf.Tensor], deadline: float | None = None) -> None:
@@ -239,6 +239,6 @@ class ProgramCounter:
 def _poisoned(leaf: tf.Tensor, failed: tf.Tensor) -> tf.Tensor:
     """NaN, or the lowest integer, in place of the failed members' numbers: XLA drops the assertion."""
     mask = tf.reshape(failed, [-1] + [1] * (leaf.shape.rank - 1))
-    if leaf.dtype.is_floating:
-        return tf.where(mask, tf.constant(float("nan"), leaf.dtype), leaf)
-    return tf.where(mask, leaf.dtype.min, leaf) if leaf.dtype.is_integer else tf.identity(leaf)
+    if leaf.dtype.is_floating or leaf.dtype.is_complex:
+        return tf.where(mask, tf.cast(float("nan"), leaf.dtype), leaf)
+    return tf.where(mask, tf.constant(leaf.dtype.min, leaf.dtype), leaf) if leaf.dtype.is_integer else tf.identity(leaf)

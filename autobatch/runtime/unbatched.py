@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import gast
+import numpy as np
 import tensorflow as tf
 
 from autobatch import context, errors
@@ -42,6 +43,11 @@ def _without_defaults(arguments: gast.arguments) -> gast.arguments:
         args=arguments.args, posonlyargs=arguments.posonlyargs, vararg=None, kwonlyargs=arguments.kwonlyargs,
         kw_defaults=[None] * len(arguments.kwonlyargs), kwarg=None, defaults=[],
     )  # fmt: skip
+
+
+def as_value(leaf: Any) -> Any:
+    """An argument's leaf, which item assignment must not change for the caller."""
+    return tf.constant(leaf) if isinstance(leaf, np.ndarray) and leaf.dtype != object else leaf
 
 
 def call(function: Callable, *args: Any, **kwargs: Any) -> Any:
