@@ -199,6 +199,20 @@ def test_a_source_that_waits_holds_nobody_up():
     assert not closing.is_alive()
 
 
+@ab.autobatch
+def for_ever_if_negative(n):
+    while n < 0:
+        n = n - 0
+    return n
+
+
+@pytest.mark.parametrize("shards", [1, 2])
+def test_a_member_without_end_holds_nobody_up_who_comes_before_it(shards):
+    stream = for_ever_if_negative.options(shards=shards).map(iter([1, 2, -1, -1, 5, -1]), lanes=2)
+    assert [next(stream), next(stream)] == [1, 2]
+    stream.close()
+
+
 def test_an_iterator_that_the_garbage_collector_finds():
     class Owner:
         pass

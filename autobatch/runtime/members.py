@@ -20,7 +20,8 @@ from autobatch.runtime.refill import UNFINISHED, Lanes, Pool, Refilled
 from autobatch.runtime.vectorize import Stored
 
 OVERFLOWED = -2  # in place of the code of a check that failed
-ROUND = 0.2  # seconds from one look of the host to the next, to which pools grow
+ROUND = 0.2  # seconds from one look of the host to the next, to which pools and turns grow
+TURNS, MOST_TURNS = 4096, 2**30  # of the machine, in the first round, and in any
 LARGEST = 2**19  # bytes of a pool and of what its members return; with more, XLA makes no function of the loop
 PATIENCE = 10.0  # seconds that who ends an iterator waits for its last round, or for a source that waits
 WAITING = 4  # pools of each part whose results may wait for those of an earlier member
@@ -227,6 +228,7 @@ class Part:
         self.refilled = members.machine(members.depth)
         self.lanes: Lanes = self.refilled.empty()
         self.owners = np.full(self.refilled.machine.size, UNFINISHED)  # the number of each lane's member
+        self.turns = TURNS
         self.pool, self.first = self._pool([], more=False), 0  # and the number of its first member
 
     def run(self) -> Lanes:
@@ -242,13 +244,15 @@ class Part:
                 self.pool = self._pool(arguments, more=taken is not None and not self.members.is_over)
             start = time.perf_counter()
             self._advance()
-            if time.perf_counter() - start < ROUND:
+            seconds = time.perf_counter() - start
+            if seconds < ROUND:
                 most *= 2
+            self.turns = min(max(1, int(self.turns * min(2.0, max(0.5, ROUND / seconds)))), MOST_TURNS)
         return self.lanes
 
     def _advance(self) -> None:
         members = self.members
-        self.lanes, harvest = self.refilled.advance(self.lanes, self.pool, members.shared)
+        self.lanes, harvest = self.refilled.advance(self.lanes, self.pool, members.shared, self.turns)
         self.pool = self.pool._replace(taken=harvest.taken)
         owners = np.concatenate([self.first + np.arange(members.rows), self.owners])  # of the harvest's rows
         code, row = harvest.code.numpy()[:-1], self.lanes.row.numpy()

@@ -75,16 +75,16 @@ class Refilled:
     def empty(self) -> Lanes:
         return Lanes(self.machine.empty(), tf.fill([self.machine.size], UNFINISHED))
 
-    def advance(self, lanes: Lanes, pool: Pool, shared: Sequence[tf.Tensor]) -> tuple[Lanes, Harvest]:
-        """Runs until no lane can move, or many wait: for the next pool, or for deeper stacks."""
+    def advance(self, lanes: Lanes, pool: Pool, shared: Sequence[tf.Tensor], turns: int) -> tuple[Lanes, Harvest]:
+        """Runs until no lane can move, or many wait: for the next pool, or for deeper stacks; or for so many turns."""
         with as_traced() if self.options.jit_compile else nullcontext():
             with context.tracing_lock:
                 if pool.rows not in self._compiled:
                     self._compiled[pool.rows] = self._compile(pool, list(shared))
-            return self._compiled[pool.rows](lanes, pool, list(shared))
+            return self._compiled[pool.rows](lanes, pool, list(shared), tf.constant(turns))
 
     def _compile(self, pool: Pool, shared: list[tf.Tensor]) -> Callable:
-        arguments = (self.empty(), pool._replace(count=pool.taken), shared)
+        arguments = (self.empty(), pool._replace(count=pool.taken), shared, tf.constant(0))
         function = tf.function(self._advance, autograph=False, jit_compile=self.options.jit_compile)
         concrete = function.get_concrete_function(*arguments)
         with whole_loops(self.loop_limit):
@@ -108,26 +108,26 @@ class Refilled:
         return Lanes(lanes.state | {"pc": pc}, tf.where(given_up, UNFINISHED, lanes.row))
 
     @cached_property
-    def _advance(self) -> Callable[[Lanes, Pool, list[tf.Tensor]], tuple[Lanes, Harvest]]:
+    def _advance(self) -> Callable[[Lanes, Pool, list[tf.Tensor], tf.Tensor], tuple[Lanes, Harvest]]:
         machine = self.machine
         choose = SCHEDULES[self.options.schedule](machine)
         run_block = partial.STRATEGIES[self.options.partial](machine)
         many = max(1, round(IDLE * machine.size))
 
-        def advance(lanes: Lanes, pool: Pool, shared: list[tf.Tensor]) -> tuple[Lanes, Harvest]:
+        def advance(lanes: Lanes, pool: Pool, shared: list[tf.Tensor], turns: tf.Tensor) -> tuple[Lanes, Harvest]:
             step = STRATEGIES[self.options.dispatch](machine, run_block, choose, shared, REPEATS)
 
-            def goes_on(chosen: tf.Tensor, flow: _Flow) -> tf.Tensor:
+            def goes_on(turn: tf.Tensor, chosen: tf.Tensor, flow: _Flow) -> tf.Tensor:
                 is_fed, pc = flow.harvest.taken < pool.count, flow.state["pc"]
                 idle, stalled = _count(_is_done(machine, pc)), _count(pc > machine.stopped)
                 moves = (chosen < machine.halt) | (is_fed & (idle > 0))
-                return moves & (stalled < many) & (is_fed | ~pool.more | (idle + stalled < many))
+                return (turn < turns) & moves & (stalled < many) & (is_fed | ~pool.more | (idle + stalled < many))
 
-            def passes(chosen: tf.Tensor, flow: _Flow) -> tuple[tf.Tensor, _Flow]:
+            def passes(turn: tf.Tensor, chosen: tf.Tensor, flow: _Flow) -> tuple[tf.Tensor, tf.Tensor, _Flow]:
                 chosen, state = step(chosen, flow.state)
                 idle = _count(_is_done(machine, state["pc"]))
                 is_due = (flow.harvest.taken < pool.count) & (idle > 0) & ((idle >= many) | (chosen >= machine.halt))
-                return serve_if(is_due, chosen, flow._replace(state=state))
+                return turn + 1, *serve_if(is_due, chosen, flow._replace(state=state))
 
             def serve_if(is_due: tf.Tensor, chosen: tf.Tensor, flow: _Flow) -> tuple[tf.Tensor, _Flow]:
                 """In a while loop, as a block in its guard: it carries what changes, and XLA updates that in place."""
@@ -145,7 +145,8 @@ class Refilled:
 
             kept = tf.where(lanes.row >= 0, pool.rows + tf.range(machine.size), UNFINISHED)
             flow = _Flow(lanes.state, kept, _nothing(machine, lanes.state, pool, shared))
-            _, flow = tf.while_loop(goes_on, passes, (choose(lanes.state["pc"]), flow), parallel_iterations=1)
+            start = (tf.constant(0), choose(lanes.state["pc"]), flow)
+            _, _, flow = tf.while_loop(goes_on, passes, start, parallel_iterations=1)
             flow = _served(machine, flow, pool, shared)
             return Lanes(flow.state, flow.row), flow.harvest
 
