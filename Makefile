@@ -42,6 +42,7 @@ golden: .venv/ready
 	AUTOBATCH_WRITE_GOLDEN=1 $(BIN)/python -m pytest -q tests/test_golden.py tests/test_errors.py tests/test_conformance.py tests/test_docs.py -n 2
 
 .venv/ready: pyproject.toml
+	@echo "Setting up .venv: this fetches TensorFlow and takes a minute or two."
 	test -d .venv || $(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[test]"
 	touch $@

@@ -56,7 +56,7 @@ class Calls:
         try:
             if self.failure is None:
                 for item in itertools.islice(self.items, count):
-                    items.append(tf.nest.map_structure(_kept, item))
+                    items.append(tuple(map(_kept, item)))
         except Exception as error:
             other = len(self.keys) > 1 and isinstance(error, ValueError) and "zip()" in str(error)
             self.failure = errors.BatchShapeError("The streams of members have different lengths.") if other else error
@@ -100,9 +100,11 @@ def _items(stream: Iterable) -> Iterator:
     return stream.as_numpy_iterator() if isinstance(stream, tf.data.Dataset) else iter(stream)
 
 
-def _kept(leaf: Any) -> Any:
-    """An array as it is now: its owner may use it for the next member."""
-    return leaf.copy() if isinstance(leaf, np.ndarray) else leaf
+def _kept(part: Any) -> Any:
+    """Arrays as they are now: their owner may use them for the next member."""
+    if isinstance(part, bool | int | float):  # the rest takes longer than a short member
+        return part
+    return tf.nest.map_structure(lambda leaf: leaf.copy() if isinstance(leaf, np.ndarray) else leaf, part)
 
 
 def _stacked(*leaves: Any) -> tf.Tensor:
