@@ -8,8 +8,8 @@ export TF_CPP_MIN_LOG_LEVEL ?= 3
 demo: .venv/ready
 	$(BIN)/python -m examples.breast_cancer
 
-# Lint, types, the site, and the tests, the examples at a small size among them, in several processes one after the other, as TensorFlow
-# keeps what it compiles (some 200 MB for each sampler) until its process ends.
+# Lint, types, the site, and the tests, the examples at a small size among them, in several processes one after the
+# other, as TensorFlow keeps what it compiles (some 200 MB for each sampler) until its process ends.
 test: lint site
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal tests/mcmc
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal tests/test_[a-l]*.py

@@ -204,10 +204,11 @@ def _built(type_: Type, stored: Sequence[tf.Tensor], taken: Arguments, poisons: 
             case Shared(index, inner):
                 return tf.broadcast_to(taken.shared[index], (taken.size, *inner.shape))
             case Static(int(value)) if type(value) is int:
-                wide = min(max(value, tf.int64.min), tf.int64.max)  # beyond 64 bits it fits no less
-                if value != wide and taken.wide:
+                fits = tf.int64.min <= value <= tf.int64.max
+                if not fits and taken.wide and not poisons:
                     raise _does_not_fit(tf.int64, range(taken.size), taken)
-                return _narrowed(tf.fill([taken.size], tf.constant(wide, tf.int64)), number_types[int], poisons, taken)
+                number = tf.constant(value if fits else tf.int64.min, tf.int64)
+                return _narrowed(tf.fill([taken.size], number), number_types[int], poisons, taken)
             case Static(value) if type(value) in number_types:
                 return tf.fill([taken.size], tf.constant(value, number_types[type(value)]))
             case Static(value):
