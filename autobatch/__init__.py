@@ -7,11 +7,11 @@ from types import ModuleType
 
 from autobatch import errors, random
 from autobatch.api import Autobatched, autobatch, load_run, primitive
-from autobatch.indexing import unroll
+from autobatch.calls.runs import Progress, Run
+from autobatch.language.indexing import unroll
+from autobatch.language.structs import struct
 from autobatch.profiling import profile
-from autobatch.runs import Progress, Run
 from autobatch.stages import Compiled, Lowered
-from autobatch.structs import struct
 
 __all__ = [
     "Autobatched",

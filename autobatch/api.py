@@ -12,18 +12,19 @@ from typing import Any, Literal
 
 import tensorflow as tf
 
-from autobatch import arguments, context, distribution, errors, mapping, runs, streams
-from autobatch.arguments import Arguments
+from autobatch import context, errors
+from autobatch.backends import unbatched
+from autobatch.calls import arguments, distribution, mapping, runs, streams
+from autobatch.calls.arguments import Arguments
+from autobatch.calls.program import Program
+from autobatch.calls.recent import Recent
+from autobatch.calls.runs import Run
 from autobatch.frontend.core import Callee
 from autobatch.frontend.lower import static_key
 from autobatch.frontend.source import check_function, signature
+from autobatch.ir.types import Exact
 from autobatch.options import Axes, Backend, Options, as_names
-from autobatch.program import Program
-from autobatch.recent import Recent
-from autobatch.runs import Run
-from autobatch.runtime import unbatched
 from autobatch.stages import Lowered
-from autobatch.types import Exact
 
 
 def autobatch(

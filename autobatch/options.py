@@ -9,25 +9,14 @@ from typing import Literal
 
 import tensorflow as tf
 
+from autobatch import passes
+
 Backend = Literal["program_counter", "local_static", "unbatched"]
 Axes = int | None | Sequence[int | None]
 
 
-# What is done to make programs faster, each for its own sake: to leave one out shows what it is worth.
-OPTIMIZATIONS = frozenset(
-    {
-        "live_saves",  # a call saves what is live after it; without, all variables of the caller
-        "temporaries",  # what one block alone uses does not outlive it; without, it has a register
-        "registers",  # what no recursive call can clobber has no stack; without, every call counts as recursive
-        "pop_push",  # what is restored only to be saved again stays where it is
-        "coalescing",  # copies share a register
-        "jump_threading",  # jumps lead past blocks that only jump on or return
-        "tail_duplication",  # short tests stand where they are jumped to
-        "costly_last",  # costly blocks have the highest numbers, so ``schedule="earliest"`` runs them last
-        "visit_order",  # the blocks are asked whether they are chosen in the order of control flow
-        "whole_loops",  # XLA makes one function of a loop that touches few bytes
-    }
-)
+# All that may be left out: passes or parts of them, and that XLA makes one function of a loop that touches few bytes.
+OPTIMIZATIONS = passes.OPTIMIZATIONS | {"whole_loops"}
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,14 @@ from typing import Any, Literal
 
 import tensorflow as tf
 
-from autobatch import dot, errors, exporting, ir, mapping
+from autobatch import errors, ir
+from autobatch.backends.program_counter import ProgramCounter
+from autobatch.calls import exporting, mapping
 from autobatch.frontend.source import signature
-from autobatch.runtime.counts import Measured
-from autobatch.runtime.program_counter import ProgramCounter
-from autobatch.runtime.recorder import Recording
-from autobatch.types import describe
+from autobatch.ir import drawing
+from autobatch.ir.types import describe
+from autobatch.machine.counts import Measured
+from autobatch.machine.recorder import Recording
 
 Stage = Literal["source", "ir", "types", "stack", "stablehlo"]
 
@@ -95,14 +97,14 @@ class Lowered:
 
     def to_dot(self, stage: Literal["ir", "stack"] = "ir") -> str:
         """The control-flow graphs in Graphviz' language, with the source of what each block does."""
-        return dot.to_dot(self._graph_of(stage))
+        return drawing.to_dot(self._graph_of(stage))
 
     def to_svg(self, stage: Literal["ir", "stack"] = "ir") -> str:
         """The control-flow graphs, drawn.
 
         Raises MissingPackageError without the extra ``pictures``.
         """
-        return dot.to_svg(self._graph_of(stage))
+        return drawing.to_svg(self._graph_of(stage))
 
     def _graph_of(self, stage: str) -> ir.Program | ir.StackProgram:
         if stage not in ("ir", "stack"):

@@ -8,8 +8,8 @@ import numpy as np
 import tensorflow as tf
 
 import autobatch as ab
+from autobatch.machine.blocks import Machine
 from autobatch.options import OPTIMIZATIONS
-from autobatch.runtime.machine import Machine
 from benchmarks.dispatch import nuts
 from benchmarks.timing import in_turn
 from examples.fibonacci import fibonacci

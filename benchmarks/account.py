@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 import tensorflow as tf
 
 import autobatch as ab
-from autobatch.passes.leaf_flow import leaf_type
-from autobatch.runtime.machine import Machine, State
-from autobatch.runtime.xla import fitted, whole_loops
+from autobatch.ir.leaves import leaf_type
+from autobatch.machine.blocks import Machine, State
+from autobatch.machine.xla import fitted, whole_loops
 from benchmarks.dispatch import nuts
 from benchmarks.timing import in_turn
 

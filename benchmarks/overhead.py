@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tensorflow as tf
 
-from autobatch.runtime.dispatch import Limit
+from autobatch.machine.dispatch import Limit
 from benchmarks.timing import in_turn
 from examples.fibonacci import fibonacci
 

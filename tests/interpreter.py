@@ -10,10 +10,12 @@ from typing import Any
 
 import tensorflow as tf
 
-from autobatch import ir, regions
-from autobatch.arguments import put_together
+from autobatch import ir
+from autobatch.calls.arguments import put_together
+from autobatch.ir import regions
+from autobatch.ir.types import coerce, stored_from, value_from
 from autobatch.options import OPTIMIZATIONS
-from autobatch.types import coerce, stored_from, value_from
+from autobatch.tracing.execute import execute
 
 # Here each variable is itself, not a register; a jump past a block that only copies registers would lose the copy.
 BY_NAME = OPTIMIZATIONS - {"jump_threading"}
@@ -41,7 +43,7 @@ def _member(typed: Any, arguments: list[list[tf.Tensor]], shared: list[tf.Tensor
                 case regions.Region():
                     env = {v: value_from(types[v], tops[v], shared) for v in part.inputs if v in tops}
                     assert len(env) == len(part.inputs), "a variable is read before it is set"
-                    regions.execute(part.ops, env)
+                    execute(part.ops, env)
                     tops |= {v: stored_from(types[v], env[v]) for v in part.assigned if v in types}
                 case ir.Push(outputs, _, inputs):
                     (target,), (source,) = outputs, inputs

@@ -11,7 +11,7 @@ from pathlib import Path
 import tensorflow as tf
 
 import autobatch as ab
-from autobatch import runs
+from autobatch.calls import runs
 
 MEMBERS = range(8)
 

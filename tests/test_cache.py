@@ -7,8 +7,8 @@ import pytest
 import tensorflow as tf
 
 import autobatch as ab
+from autobatch.calls.recent import Recent
 from autobatch.errors import CacheWarning
-from autobatch.recent import Recent
 
 
 def doubling():

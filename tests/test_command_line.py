@@ -3,7 +3,7 @@
 import pytest
 from typer.testing import CliRunner
 
-from autobatch.command_line import app
+from autobatch.tools.command_line import app
 
 FIBONACCI = "examples/fibonacci.py:fibonacci"
 

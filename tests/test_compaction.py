@@ -5,8 +5,9 @@ import pytest
 import tensorflow as tf
 
 import autobatch as ab
-from autobatch.runtime import compaction, dispatch
-from autobatch.runtime.compaction import Account
+from autobatch.backends import compaction
+from autobatch.backends.compaction import Account
+from autobatch.machine import dispatch
 from tests.backends import assert_same
 from tests.programs import PROGRAMS
 

@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from autobatch import random
-from autobatch.runtime.converters import our_converters
+from autobatch.tracing.converters import our_converters
 
 Z = 7
 CASES = [

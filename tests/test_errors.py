@@ -25,7 +25,7 @@ from autobatch.errors import (
     UnsupportedSyntaxError,
     VectorizationError,
 )
-from autobatch.structs import Rows
+from autobatch.language.structs import Rows
 from tests.backends import BACKENDS
 from tests.test_golden import check
 
@@ -680,7 +680,7 @@ def test_assert_names_the_members(backend):
 
 
 def test_endless_recursion_ends(monkeypatch):
-    monkeypatch.setattr("autobatch.runtime.program_counter.DEEPEST", 100)
+    monkeypatch.setattr("autobatch.backends.program_counter.DEEPEST", 100)
     with pytest.raises(StackOverflowError, match="max_depth=100"):
         ab.autobatch(misses_its_base_case)(N)
 

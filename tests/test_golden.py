@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 import autobatch as ab
-from autobatch.dot import to_dot
+from autobatch.ir.drawing import to_dot
 from tests.programs import PROGRAMS
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -13,7 +13,7 @@ import tensorflow as tf
 from hypothesis import given, settings
 
 import autobatch as ab
-from autobatch.runtime import members
+from autobatch.backends import members
 from tests.backends import assert_same
 from tests.fuzz import arguments, load
 from tests.generator import programs

@@ -5,8 +5,9 @@ import pytest
 import tensorflow as tf
 
 import autobatch as ab
-from autobatch.runtime import compaction, dispatch, partial
-from autobatch.runtime.counts import MOMENTS
+from autobatch.backends import compaction
+from autobatch.machine import dispatch, partial
+from autobatch.machine.counts import MOMENTS
 from examples.fibonacci import fibonacci
 
 N = tf.constant([3, 7, 5, 4, 10, 6, 9, 1, 2, 8, 8, 3], tf.int32)

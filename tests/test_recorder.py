@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 import autobatch as ab
-from autobatch.runtime.recorder import FAILED
+from autobatch.machine.recorder import FAILED
 from examples.fibonacci import fibonacci
 from tests.programs import PROGRAMS
 

@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import autobatch as ab
-from autobatch import run_file, runs
+from autobatch.backends import execution
+from autobatch.calls import run_file, runs
 from autobatch.errors import (
     DeadlineError,
     MemberAssertionError,
@@ -24,7 +25,6 @@ from autobatch.errors import (
     StackOverflowError,
     StepLimitError,
 )
-from autobatch.runtime import execution
 from tests import killed
 from tests.backends import assert_same
 from tests.fuzz import arguments, load

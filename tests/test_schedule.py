@@ -9,11 +9,11 @@ import pytest
 import tensorflow as tf
 
 import autobatch as ab
+from autobatch.backends.shards import CACHED, SMALLEST, SMALLEST_CHEAP, good_number
+from autobatch.machine import partial
+from autobatch.machine.blocks import Machine
+from autobatch.machine.schedule import SCHEDULES, has_loops
 from autobatch.passes.costs import FIXED
-from autobatch.runtime import partial
-from autobatch.runtime.machine import Machine
-from autobatch.runtime.schedule import SCHEDULES, has_loops
-from autobatch.runtime.shards import CACHED, SMALLEST, SMALLEST_CHEAP, good_number
 from tests.backends import assert_same
 from tests.programs import PROGRAMS
 

@@ -5,8 +5,8 @@ import pytest
 import tensorflow as tf
 
 import autobatch as ab
-from autobatch.passes.costs import block_costs, smallest_product
-from autobatch.runtime import xla
+from autobatch.machine import xla
+from autobatch.passes.costs import smallest_product
 from tests.backends import assert_same
 from tests.programs import PROGRAMS
 
@@ -61,8 +61,8 @@ def test_products_of_vectors_do_not_count():
 
 
 def test_a_batched_primitive_costs_what_it_costs_a_lane():
-    _, _, each, *_ = block_costs(stored(until_short))
-    _, _, all_, *_ = block_costs(stored(all_until_short))
+    _, _, each, *_ = stored(until_short).costs
+    _, _, all_, *_ = stored(all_until_short).costs
     assert all_ == pytest.approx(each, rel=0.5)
 
 

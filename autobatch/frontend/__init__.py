@@ -1,0 +1,1 @@
+"""From a Python function to a control-flow graph: read, fence, desugar, build."""

@@ -27,7 +27,7 @@ from autobatch.frontend.syntax import (
     support,
     thunk,
 )  # fmt: skip
-from autobatch.operators import BUILTINS
+from autobatch.language.operators import BUILTINS
 
 _TOTAL_OPERATORS = (gast.Add, gast.Sub, gast.Mult)
 _PARTIAL_OPERATORS = {gast.FloorDiv: "floordiv", gast.Mod: "mod", gast.Pow: "power"}

@@ -32,8 +32,8 @@ from autobatch.frontend.syntax import (
     support,
     while_true,
 )  # fmt: skip
-from autobatch.indexing import alike, unroll
-from autobatch.values import is_tensor
+from autobatch.language.indexing import alike, unroll
+from autobatch.language.values import is_tensor
 
 _ITERATORS = (builtins.zip, builtins.enumerate, builtins.reversed)
 

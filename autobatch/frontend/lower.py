@@ -14,7 +14,7 @@ from autobatch.frontend.core import Callee, Core, Target
 from autobatch.frontend.desugar import desugar
 from autobatch.frontend.graph import build
 from autobatch.frontend.source import Source, read
-from autobatch.indexing import UnlikeItemsError
+from autobatch.language.indexing import UnlikeItemsError
 
 MOST_SPECIALISATIONS = 200  # of one function in one program
 

@@ -19,7 +19,7 @@ from autobatch.frontend.loops import Loops
 from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.source import Source, compile_functions
 from autobatch.frontend.syntax import assign, bound_names, names, renamed
-from autobatch.values import is_tensor
+from autobatch.language.values import is_tensor
 
 _CONTROL_FLOW = (gast.If, gast.While, gast.For, gast.IfExp, gast.BoolOp, gast.Not, gast.Assert)
 

@@ -14,8 +14,8 @@ from autobatch import errors
 from autobatch.frontend.core import Callee
 from autobatch.frontend.source import Source, evaluate
 from autobatch.frontend.syntax import Namer, assigned_names, names
-from autobatch.indexing import unroll
-from autobatch.values import is_tensor
+from autobatch.language.indexing import unroll
+from autobatch.language.values import is_tensor
 
 UNKNOWN = object()
 

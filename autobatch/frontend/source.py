@@ -14,7 +14,8 @@ from typing import Any
 
 import gast
 
-from autobatch import errors, ir, operators
+from autobatch import errors, ir
+from autobatch.language import operators
 
 SUPPORT = "ab__"  # the name under which generated code finds the operators
 

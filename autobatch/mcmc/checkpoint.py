@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from autobatch import errors, run_file
+from autobatch import errors
+from autobatch.calls import run_file
 from autobatch.mcmc.adaptation import Averaging
 from autobatch.mcmc.hamiltonian import State
 

@@ -1,0 +1,83 @@
+"""The passes, from the frontend's program to the one that a machine runs, in the order in which they run.
+
+A pass is a function from program to program, in a file of its own, and a line here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from autobatch.passes.block_order import costly_last, epilogue_last
+from autobatch.passes.costs import estimate
+from autobatch.passes.inference import infer
+from autobatch.passes.item_writes import write_in_place
+from autobatch.passes.jump_threading import thread_jumps
+from autobatch.passes.leaf_flow import trace_leaves
+from autobatch.passes.pop_push import cancel_pops
+from autobatch.passes.simplify import simplify
+from autobatch.passes.stack_lowering import lower_to_stack
+from autobatch.passes.storage import allocate
+from autobatch.passes.tail_duplication import duplicate_tails
+from autobatch.passes.visit_order import in_visit_order
+from autobatch.passes.webs import split_webs
+
+
+@dataclass(frozen=True)
+class Pass:
+    """A step of the pipeline.
+
+    Attributes:
+      name: what it is called.
+      function: from program to program.
+      optional: whether it is an optimization, which may be left out.
+      parts: optimizations within it: keyword arguments of the function, which turn them off.
+      stage: the printed stages that it ends (see ``Lowered.as_text``).
+    """
+
+    name: str
+    function: Callable[..., Any]
+    optional: bool = False
+    parts: tuple[str, ...] = ()
+    stages: tuple[str, ...] = ()
+
+
+PASSES = (
+    Pass("webs", split_webs),
+    Pass("simplify", simplify),
+    Pass("inference", infer),
+    Pass("item_writes", write_in_place, stages=("ir", "types")),
+    Pass("stack_lowering", lower_to_stack, parts=("live_saves", "registers")),
+    Pass("pop_push", cancel_pops, optional=True),
+    Pass("leaf_flow", trace_leaves),
+    Pass("tail_duplication", duplicate_tails, optional=True),
+    Pass("storage", allocate, parts=("live_saves", "temporaries", "coalescing")),
+    Pass("jump_threading", thread_jumps, optional=True),
+    Pass("costs", estimate),
+    Pass("epilogue_last", epilogue_last),
+    Pass("costly_last", costly_last, optional=True),
+    Pass("visit_order", in_visit_order, optional=True, stages=("stack",)),
+)
+
+# What is done to make programs faster, each for its own sake: to leave one out shows what it is worth.
+OPTIMIZATIONS = frozenset(name for p in PASSES for name in (*p.parts, *([p.name] if p.optional else [])))
+
+
+def run(passes: Iterable[Pass], program: Any, optimizations: Collection[str] = OPTIMIZATIONS) -> Any:
+    """The program after these passes, without the optimizations that are not named."""
+    for each in passes:
+        if not each.optional or each.name in optimizations:
+            program = each.function(program, **{part: part in optimizations for part in each.parts})
+    return program
+
+
+def until(stage: str) -> tuple[Pass, ...]:
+    """The passes that make the program of a printed stage."""
+    (last,) = (k for k, each in enumerate(PASSES) if stage in each.stages)
+    return PASSES[: last + 1]
+
+
+def after(stage: str) -> tuple[Pass, ...]:
+    """The passes behind those of a printed stage."""
+    return PASSES[len(until(stage)) :]

@@ -7,34 +7,24 @@ With the costly blocks last, they run only once every live lane waits at one of 
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 
-from autobatch import ir
-from autobatch.options import OPTIMIZATIONS
-from autobatch.passes.costs import block_costs
-from autobatch.passes.storage import StoredProgram
+from autobatch.ir.stored import StoredProgram
 
 COSTLY = 2000  # from where on waiting for more lanes pays
 
 
-def costly_last(stored: StoredProgram, optimizations: Collection[str] = OPTIMIZATIONS) -> StoredProgram:
-    """Moves the costly blocks behind the others, and the epilogue behind all; the first block stays first."""
-    typed, blocks, costs = stored.typed, stored.program.blocks, block_costs(stored)
+def epilogue_last(stored: StoredProgram) -> StoredProgram:
+    """Moves the epilogue behind all other blocks."""
+    return stored if stored.typed.epilogue is None else _behind(stored, [stored.typed.epilogue])
+
+
+def costly_last(stored: StoredProgram) -> StoredProgram:
+    """Moves the costly blocks behind the others, but not behind the epilogue; the first block stays first."""
+    costs, epilogue = stored.costs, stored.typed.epilogue
     usual = sorted(costs)[len(costs) // 2]
-    late = [i for i, cost in enumerate(costs) if i and cost >= max(COSTLY, 4 * usual) and i != typed.epilogue]
-    late = late if "costly_last" in optimizations else []
-    last = [] if typed.epilogue is None else [typed.epilogue]
-    order = [i for i in range(len(blocks)) if i not in (*late, *last)] + late + last
-    to = {old: new for new, old in enumerate(order)}
-    program = replace(
-        typed.program,
-        blocks=tuple(replace(blocks[i], terminator=ir.retargeted(blocks[i].terminator, to)) for i in order),
-        labels=tuple((to[i], name) for i, name in typed.program.labels),
-    )
-    owners, epilogue = tuple(typed.owners[i] for i in order), typed.epilogue and to[typed.epilogue]
-    return replace(
-        stored,
-        typed=replace(typed, program=program, owners=owners, epilogue=epilogue),
-        blocks=tuple(stored.blocks[i] for i in order),
-        costs=tuple(costs[i] for i in order),
-    )
+    late = [i for i, cost in enumerate(costs) if i and cost >= max(COSTLY, 4 * usual) and i != epilogue]
+    return _behind(stored, [*late, *([] if epilogue is None else [epilogue])])
+
+
+def _behind(stored: StoredProgram, last: Collection[int]) -> StoredProgram:
+    return stored.with_blocks([*(i for i in range(len(stored.blocks)) if i not in last), *last])

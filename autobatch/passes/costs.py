@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 
 import tensorflow as tf
 
-from autobatch import regions
-from autobatch.passes.leaf_flow import leaf_type
-from autobatch.passes.storage import BlockStorage, StoredProgram
+from autobatch.ir import regions
+from autobatch.ir.leaves import leaf_type
+from autobatch.ir.stored import BlockStorage, StoredProgram
 
 FIXED = 30_000  # running a block, however many lanes wait there
 PRODUCT = 1 / 8  # a floating-point operation of a matrix product
@@ -24,9 +25,9 @@ MOVED = 1  # a number that goes to a register
 PRODUCTS = ("MatMul", "BatchMatMulV2", "Einsum", "Conv2D")
 
 
-def block_costs(stored: StoredProgram) -> tuple[float, ...]:
-    """For each block, what it costs for each lane."""
-    return tuple(_computed(block) + _moved(block, stored) for block in stored.blocks)
+def estimate(stored: StoredProgram) -> StoredProgram:
+    """The program with what each block costs for each lane."""
+    return replace(stored, costs=tuple(_computed(block) + _moved(block, stored) for block in stored.blocks))
 
 
 def line_costs(stored: StoredProgram) -> tuple[dict[tuple[str, int], float], ...]:

@@ -15,11 +15,14 @@ from typing import Any
 
 import tensorflow as tf
 
-from autobatch import ir, regions
-from autobatch.indexing import scatter
-from autobatch.inference import TypedProgram, Variable, symbolic
-from autobatch.passes.flow import live_before, liveness
-from autobatch.types import Tensor, Type, opaque, type_of
+from autobatch import ir
+from autobatch.ir import regions
+from autobatch.ir.flow import live_before, liveness
+from autobatch.ir.typed import TypedProgram, Variable
+from autobatch.ir.types import Tensor, Type, opaque, type_of
+from autobatch.language.indexing import scatter
+from autobatch.tracing.execute import execute
+from autobatch.tracing.symbolic import symbolic
 
 WRITE = ir.Expression("write(«0», «1», «2»)", scatter, "write")
 
@@ -28,7 +31,7 @@ def write_in_place(typed: TypedProgram) -> TypedProgram:
     """Splits item assignments to tensors into where, what and the write itself."""
     types = dict(typed.types)
     functions = tuple(_rewritten(function, typed, types) for function in typed.program.functions)
-    return replace(typed, program=ir.Program(functions), types=types)
+    return replace(typed, program=replace(typed.program, functions=functions), types=types)
 
 
 def _rewritten(function: ir.Function, typed: TypedProgram, types: dict[Variable, Type]) -> ir.Function:
@@ -100,7 +103,7 @@ def _in_place(region: regions.Region, function: str, typed: TypedProgram, types:
         env = symbolic(region, {v: types[function, v] for v in region.inputs}, typed.shared)
         for k, op in enumerate(region.ops):
             before = dict(env)
-            regions.execute((op,), env)
+            execute((op,), env)
             found = {v: type_of(env[v]) for v in op.outputs}
             if op.function.place is None or not isinstance(found[op.outputs[0]], Tensor) or _keeps(region, k, before):
                 ops.append(op)
@@ -109,7 +112,7 @@ def _in_place(region: regions.Region, function: str, typed: TypedProgram, types:
             where, what = f"where:{number}", f"what:{number}"
             text = f"place({op.function.template.removeprefix('setitem(')}"
             place = ir.Primitive((where, what), ir.Expression(text, op.function.place), op.inputs, op.location)
-            regions.execute((place,), env)
+            execute((place,), env)
             ops += [place, *_write(op, where, what)]
             new = {v: type_of(env[v]) for v in {where, what, *(u for o in region.ops[: k + 1] for u in o.outputs)}}
             for v, type_ in new.items():

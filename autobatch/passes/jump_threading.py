@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from autobatch import ir
-from autobatch.passes.flow import reachable
-from autobatch.passes.storage import StoredProgram
-from autobatch.regions import makes_checks
+from autobatch.ir.flow import reachable
+from autobatch.ir.stored import StoredProgram
+from autobatch.ir.typed import makes_checks
 
 
 def thread_jumps(stored: StoredProgram) -> StoredProgram:
@@ -20,19 +20,10 @@ def thread_jumps(stored: StoredProgram) -> StoredProgram:
     typed, old = stored.typed, stored.program.blocks
     past = {i: old[i].terminator for i in range(1, len(old)) if i != typed.epilogue and _only_goes_on(stored, i)}
     blocks = [replace(block, terminator=_threaded(block.terminator, past)) for block in old]
+    labels = tuple((_end(i, past), name) for i, name in typed.program.labels)
+    program = replace(typed.program, blocks=tuple(blocks), labels=labels)
     kept = sorted(reachable(blocks) if typed.epilogue is None else reachable(blocks) | {typed.epilogue})
-    to = {old: new for new, old in enumerate(kept)}
-    program = replace(
-        typed.program,
-        blocks=tuple(replace(blocks[i], terminator=ir.retargeted(blocks[i].terminator, to)) for i in kept),
-        labels=tuple((to[_end(i, past)], name) for i, name in typed.program.labels if _end(i, past) in to),
-    )
-    owners, epilogue = tuple(typed.owners[i] for i in kept), typed.epilogue and to[typed.epilogue]
-    return replace(
-        stored,
-        typed=replace(typed, program=program, owners=owners, epilogue=epilogue),
-        blocks=tuple(stored.blocks[i] for i in kept),
-    )
+    return replace(stored, typed=replace(typed, program=program)).with_blocks(kept)
 
 
 def _only_goes_on(stored: StoredProgram, i: int) -> bool:

@@ -1,60 +1,36 @@
-"""What each block does to the leaves of variables: found by running its primitives on symbolic members.
-
-A variable may be a structure of tensors, and a program that hands structures around reads some of their leaves and
-copies most.  Liveness and the allocation of registers (storage.py) therefore look at leaves.
-"""
+"""What each block does to the leaves of variables: found by running its primitives on symbolic members."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 import tensorflow as tf
 
-from autobatch import ir, regions
-from autobatch.inference import lanes_of, symbolic
-from autobatch.types import Tensor, Type, Weak, dynamic, leaves, opaque, stored_from
-
-Leaf = tuple[str, int]  # a variable, and the position of one of its stored leaves
-
-
-@dataclass(frozen=True)
-class Step:
-    """One part of a block: a region, a Push or a Pop.
-
-    sources: what each leaf that it sets is computed from; copies: those of them that are another leaf as it is;
-    needs: the leaves that it reads in any case; saves, restores: what it moves to and from stacks, where anything
-    reads what is restored; work: the TensorFlow operations that each of its primitives takes, for ``lanes`` lanes.
-    """
-
-    sources: Mapping[Leaf, frozenset[Leaf]]
-    copies: Mapping[Leaf, Leaf]
-    needs: frozenset[Leaf] = frozenset()
-    saves: frozenset[Leaf] = frozenset()
-    restores: frozenset[Leaf] = frozenset()
-    work: tuple[tuple[tf.Operation, ...], ...] = ()
-    lanes: int = 1
-
-    @property
-    def operations(self) -> tuple[tf.Operation, ...]:
-        return sum(self.work, ())
+from autobatch import ir
+from autobatch.ir import regions
+from autobatch.ir.leaves import Leaf, Step, leaf_type, leaves_of
+from autobatch.ir.typed import TypedStackProgram
+from autobatch.ir.types import Tensor, Type, Weak, leaves, opaque, stored_from
+from autobatch.tracing.execute import Outcome, execute
+from autobatch.tracing.symbolic import lanes_of, symbolic
 
 
-def leaves_of(variable: str, types: Mapping[str, Type]) -> list[Leaf]:
-    return [(variable, k) for k in range(len(dynamic(types[variable])))]
+def trace_leaves(typed: TypedStackProgram) -> TypedStackProgram:
+    """The program with what the parts of each block do to leaves."""
+    flows = (_steps(block, typed.types, typed.shared) for block in typed.program.blocks)
+    return replace(typed, flows=tuple(flows))
 
 
-def leaf_type(leaf: Leaf, types: Mapping[str, Type]) -> Tensor | Weak:
-    return dynamic(types[leaf[0]])[leaf[1]]
-
-
-def steps(block: ir.Block, types: Mapping[str, Type], shared: Sequence[Tensor | Weak]) -> tuple[Step, ...]:
+def _steps(block: ir.Block, types: Mapping[str, Type], shared: Sequence[Tensor | Weak]) -> tuple[Step, ...]:
     """The block's parts, as ``regions`` takes it apart."""
     return tuple(_step(part, types, shared) for part in regions.regions(block.ops))
 
 
 def _step(part: regions.Region | ir.Op, types: Mapping[str, Type], shared: Sequence[Tensor | Weak]) -> Step:
     match part:
+        case regions.Region() if any(op.function.call is ir.no_code for op in part.ops):
+            return _assumed(part, types)
         case regions.Region():
             return _traced(part, types, shared)
         case ir.Push((target,), _, (source,)):
@@ -80,18 +56,33 @@ def _moved(source: str, target: str, types: Mapping[str, Type]) -> Iterator[tupl
             yield new, old
 
 
+def _assumed(region: regions.Region, types: Mapping[str, Type]) -> Step:
+    """For code that was read as text: each leaf that an operation sets is computed from all that it reads."""
+    whole = Step({}, {})
+    for op in region.ops:
+        inputs = frozenset(leaf for v in op.inputs if v in types for leaf in leaves_of(v, types))
+        outputs = [leaf for v in op.outputs if v in types for leaf in leaves_of(v, types)]
+        pairs = {}
+        if op.function in (ir.COPY, ir.copies(len(op.inputs))):
+            pairs = dict(p for new, old in zip(op.outputs, op.inputs, strict=True) for p in _moved(old, new, types))
+        sources = {leaf: frozenset({pairs[leaf]}) if leaf in pairs else inputs for leaf in outputs}
+        copies = {new: old for new, old in pairs.items() if leaf_type(new, types) == leaf_type(old, types)}
+        whole = whole.followed_by(Step(sources, copies, work=((),)))
+    return whole
+
+
 def _traced(region: regions.Region, types: Mapping[str, Type], shared: Sequence[Tensor | Weak]) -> Step:
     with tf.__internal__.FuncGraph("autobatch_leaves").as_default() as graph:
         env = symbolic(region, {v: types[v] for v in region.inputs}, shared)
         inputs = {(v, k): leaf for v in region.inputs for k, leaf in enumerate(stored_from(types[v], env[v]))}
-        outcomes: list[regions.Outcome] = []
+        outcomes: list[Outcome] = []
         work: list[tuple[tf.Operation, ...]] = []
         begun = len(graph.get_operations())
         for op in region.ops:
             if region.kind == "batch":
                 env[op.outputs[0]] = op.function.call(*(env[v] for v in op.inputs))
             else:
-                outcomes += regions.execute((op,), env)
+                outcomes += execute((op,), env)
             work.append(tuple(graph.get_operations()[begun:]))
             begun += len(work[-1])
         kept = [v for v in region.assigned if v in types and not opaque(types[v])]

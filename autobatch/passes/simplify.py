@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from autobatch import ir
-from autobatch.passes.flow import predecessors, reachable
+from autobatch.ir.flow import predecessors, reachable
 
 
 def decide_branches(function: ir.Function, decisions: Mapping[int, bool]) -> ir.Function:
@@ -19,8 +19,12 @@ def decide_branches(function: ir.Function, decisions: Mapping[int, bool]) -> ir.
     return replace(function, blocks=tuple(blocks))
 
 
-def simplify(function: ir.Function) -> ir.Function:
+def simplify(program: ir.Program) -> ir.Program:
     """Skips empty blocks, merges chains, drops unreachable blocks; keeps the order of the rest."""
+    return replace(program, functions=tuple(map(simplified, program.functions)))
+
+
+def simplified(function: ir.Function) -> ir.Function:
     return _renumber(_merge_chains(_skip_empty(function)))
 
 

@@ -7,31 +7,22 @@ happen at the frame's depth, so one depth per lane serves every stack.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from autobatch import ir
-from autobatch.inference import TypedProgram
-from autobatch.options import OPTIMIZATIONS
-from autobatch.passes.flow import live_before, liveness
-from autobatch.regions import Check, makes_checks
-from autobatch.types import Tensor, Type, Weak, dynamic
+from autobatch.ir.flow import live_before, liveness
+from autobatch.ir.typed import Check, TypedProgram, TypedStackProgram, makes_checks
+from autobatch.ir.types import Type, dynamic
 
 
-@dataclass(frozen=True)
-class TypedStackProgram:
-    """A stack-language program with a type for each of its variables."""
+def lower_to_stack(typed: TypedProgram, live_saves: bool = True, registers: bool = True) -> TypedStackProgram:
+    """Merges all functions into one program with explicit stacks.
 
-    program: ir.StackProgram
-    types: Mapping[str, Type]
-    shared: tuple[Tensor | Weak, ...]
-    checks: tuple[Check, ...]
-    owners: tuple[ir.Function, ...]  # for each block, the function that it comes from
-    epilogue: int | None = None  # the block that need only run once, when all members wait at it
-
-
-def lower_to_stack(typed: TypedProgram, optimizations: Collection[str] = OPTIMIZATIONS) -> TypedStackProgram:
-    """Merges all functions into one program with explicit stacks."""
+    Args:
+      live_saves: a call saves what is live after it; without, all variables of the caller.
+      registers: what no recursive call can clobber has no stack; without, every call counts as recursive.
+    """
     program = typed.program
     several = len(program.functions) > 1
     functions = {f.name: _renamed(f) if several else f for f in program.functions}
@@ -44,22 +35,19 @@ def lower_to_stack(typed: TypedProgram, optimizations: Collection[str] = OPTIMIZ
     blocks: list[ir.Block] = []
     for name, function in functions.items():
         recursive = frozenset(callee for callee in functions if name in reach[callee])
-        if "registers" not in optimizations:
+        if not registers:
             recursive = frozenset(functions)
-        blocks += _lower_function(function, functions, offsets, recursive, types, "live_saves" in optimizations)
+        blocks += _lower_function(function, functions, offsets, recursive, types, live_saves)
     entry = functions[program.entry.name]
-    owners = [function for name, function in functions.items() for _ in range(sizes[name])]
-    entries = {offsets[name]: function for name, function in functions.items()}
-    if "pop_push" in optimizations:
-        blocks = [cancel_pop_push(block, _passed(block, entries)) for block in blocks]
+    owners = tuple(function.signature for name, function in functions.items() for _ in range(sizes[name]))
     stack_program = ir.StackProgram(
         entry.inputs,
         tuple(blocks),
         entry.outputs,
         tuple((offsets[name], name) for name in functions),
     )
-    last = _epilogue(blocks, owners, entry, typed.checks)
-    return TypedStackProgram(stack_program, types, typed.shared, typed.checks, tuple(owners), last)
+    last = _epilogue(blocks, owners, entry.signature, typed.checks)
+    return TypedStackProgram(stack_program, types, typed.shared, typed.checks, owners, last)
 
 
 def _qualified(function: str, variable: str) -> str:
@@ -185,55 +173,11 @@ def _leave(callee: ir.Function, call: ir.Call, saved: tuple[str, ...]) -> list[i
     return [*ops, ir.Pop(saved, call.location)] if saved else ops
 
 
-def _passed(block: ir.Block, entries: Mapping[int, ir.Function]) -> frozenset[str]:
-    """The variables whose tops a call at the end of the block hands over."""
-    end = block.terminator
-    return frozenset(entries[end.targets[0]].inputs) if isinstance(end, ir.PushJump) else frozenset()
-
-
-def cancel_pop_push(block: ir.Block, passed: frozenset[str]) -> ir.Block:
-    """The paper's fifth optimisation: a value that is restored only to be saved again stays where it is.
-
-    ``pop v`` ... ``push v = f(x)`` with v untouched between them becomes ``update v = f(x)``, and nothing at all if
-    f is the copy of v and neither the block nor the call that it ends in (which gets ``passed``) reads v.
-    """
-    ops = list(block.ops)
-    for k, pop in enumerate(ops):
-        if not isinstance(pop, ir.Pop):
-            continue
-        for v in pop.variables:
-            at = _push_without_touch(ops, k, v, passed)
-            if at is None:
-                continue
-            push, now = ops[at], ops[k]
-            assert isinstance(push, ir.Push)
-            assert isinstance(now, ir.Pop)
-            ops[k] = replace(now, variables=tuple(u for u in now.variables if u != v))
-            kept = ir.Update(push.outputs, push.function, push.inputs, push.location)
-            ops[at] = ir.Pop((), push.location) if push.inputs == push.outputs else kept
-    return replace(block, ops=tuple(op for op in ops if not (isinstance(op, ir.Pop) and not op.variables)))
-
-
-def _push_without_touch(ops: Sequence[ir.Op], start: int, variable: str, passed: frozenset[str]) -> int | None:
-    """Where the variable is pushed next, if nothing needs the restored top."""
-    for k in range(start + 1, len(ops)):
-        op = ops[k]
-        if isinstance(op, ir.Push) and op.outputs == (variable,):
-            if op.inputs != op.outputs:
-                return k if variable not in op.inputs else None
-            later = [v for after in ops[k + 1 :] for v in ir.reads(after)]
-            overwritten = any(variable in ir.writes(after) for after in ops[k + 1 :])
-            return None if variable in later or (variable in passed and not overwritten) else k
-        if variable in ir.reads(op) or variable in ir.writes(op):
-            return None
-    return None
-
-
 def _epilogue(
-    blocks: Sequence[ir.Block], owners: Sequence[ir.Function], entry: ir.Function, checks: Sequence[Check]
+    blocks: Sequence[ir.Block], owners: Sequence[ir.Signature], entry: ir.Signature, checks: Sequence[Check]
 ) -> int | None:
     """The block in which the whole program ends, if there is one only, which cannot fail and writes no items."""
-    returns = [i for i, b in enumerate(blocks) if owners[i] is entry and isinstance(b.terminator, ir.Return)]
+    returns = [i for i, b in enumerate(blocks) if owners[i] == entry and isinstance(b.terminator, ir.Return)]
     called = any(isinstance(b.terminator, ir.PushJump) and b.terminator.targets == (0,) for b in blocks)
     if called or len(returns) != 1 or returns == [0]:
         return None

@@ -9,63 +9,30 @@ end, so only what is live between blocks counts.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from autobatch import ir
-from autobatch.options import OPTIMIZATIONS
-from autobatch.passes.flow import reachable
-from autobatch.passes.leaf_flow import Leaf, Step, leaf_type, leaves_of, steps
-from autobatch.passes.stack_lowering import TypedStackProgram
-from autobatch.types import Type
+from autobatch.ir.flow import reachable
+from autobatch.ir.leaves import Leaf, leaf_type, leaves_of
+from autobatch.ir.stored import BlockStorage, StoredProgram
+from autobatch.ir.typed import TypedStackProgram
 
 
-@dataclass(frozen=True)
-class BlockStorage:
-    """What a block does to registers, and what its parts (``steps``) do to leaves.
+def allocate(
+    typed: TypedStackProgram, live_saves: bool = True, temporaries: bool = True, coalescing: bool = True
+) -> StoredProgram:
+    """Finds what is live, and gives it registers.
 
-    reads: the leaves live at its start; after: those live after each of its parts; end: those that later blocks may
-    read; writes: those that it puts into their registers.
+    Args:
+      live_saves: only what a reader needs is saved; without, all that is pushed.
+      temporaries: what one block alone uses does not outlive it; without, it has a register.
+      coalescing: copies share a register.
     """
-
-    steps: tuple[Step, ...]
-    reads: frozenset[Leaf]
-    after: tuple[frozenset[Leaf], ...]
-    end: frozenset[Leaf]
-    writes: frozenset[Leaf]
-
-
-@dataclass(frozen=True)
-class StoredProgram:
-    """A stack-language program, and where each leaf lives.
-
-    registers: for each leaf that lives from one block to another, the leaf that its register is named for;
-    stacked: the leaves that some Pop restores for a reader; blocks: one for each block of the program.
-    """
-
-    typed: TypedStackProgram
-    registers: Mapping[Leaf, Leaf]
-    stacked: frozenset[Leaf]
-    blocks: tuple[BlockStorage, ...]
-    costs: tuple[float, ...] = ()  # about what each block costs for each lane; see costs.py
-    order: tuple[int, ...] = ()  # in which the machine asks the blocks whether they are chosen; see visit_order.py
-
-    @property
-    def program(self) -> ir.StackProgram:
-        return self.typed.program
-
-    @property
-    def types(self) -> Mapping[str, Type]:
-        return self.typed.types
-
-
-def allocate(typed: TypedStackProgram, optimizations: Collection[str] = OPTIMIZATIONS) -> StoredProgram:
-    """Finds what is live, and gives it registers."""
-    flows = [steps(block, typed.types, typed.shared) for block in typed.program.blocks]
-    blocks, stacked = _liveness(typed, flows, optimizations)
+    blocks, stacked = _liveness(typed, live_saves, temporaries)
     outputs = {leaf for v in typed.program.outputs for leaf in leaves_of(v, typed.types)}
     live = outputs.union(*(block.reads | block.end for block in blocks))
-    copies = [_copies(block) if "coalescing" in optimizations else {} for block in blocks]
+    copies = [_copies(block) if coalescing else {} for block in blocks]
     registers = _coalesced(live, _interference(typed, blocks), copies, typed)
     blocks = [replace(b, writes=_writes(b, c, registers)) for b, c in zip(blocks, copies, strict=True)]
     program = replace(
@@ -76,13 +43,11 @@ def allocate(typed: TypedStackProgram, optimizations: Collection[str] = OPTIMIZA
     return StoredProgram(replace(typed, program=program), registers, frozenset(stacked), tuple(blocks))
 
 
-def _liveness(
-    typed: TypedStackProgram, flows: Sequence[tuple[Step, ...]], optimizations: Collection[str]
-) -> tuple[list[BlockStorage], set[Leaf]]:
+def _liveness(typed: TypedStackProgram, live_saves: bool, temporaries: bool) -> tuple[list[BlockStorage], set[Leaf]]:
     """The blocks, yet without their writes, and the leaves that need stacks."""
     program, types = typed.program, typed.types
     none = frozenset[Leaf]()
-    blocks = [BlockStorage(flow, none, (none,) * len(flow), none, none) for flow in flows]
+    blocks = [BlockStorage(flow, none, (none,) * len(flow), none, none) for flow in typed.flows]
     stacked: set[Leaf] = set()
     calls = [block.terminator for block in program.blocks if isinstance(block.terminator, ir.PushJump)]
 
@@ -90,9 +55,9 @@ def _liveness(
         match program.blocks[i].terminator:
             case ir.Return():
                 owner = typed.owners[i]
-                read = [blocks[t.return_to].reads for t in calls if typed.owners[t.targets[0]] is owner]
+                read = [blocks[t.return_to].reads for t in calls if typed.owners[t.targets[0]] == owner]
                 results = frozenset(leaf for v in owner.outputs for leaf in leaves_of(v, types))
-                return results if owner is typed.owners[0] else results & frozenset().union(*read)
+                return results if owner == typed.owners[0] else results & frozenset().union(*read)
             case ir.PushJump(then, return_to) as call:
                 results = {leaf for v in typed.owners[call.targets[0]].outputs for leaf in leaves_of(v, types)}
                 return before(then) | (blocks[return_to].reads - results)
@@ -107,7 +72,7 @@ def _liveness(
         changed = False
         for i in reversed(range(len(blocks))):
             handed_on, after, count = end(i), [], len(stacked)
-            if "temporaries" not in optimizations:
+            if not temporaries:
                 handed_on |= {leaf for step in blocks[i].steps for leaf in step.sources}
             terminator = program.blocks[i].terminator
             then = terminator.then if isinstance(terminator, ir.PushJump) else terminator
@@ -115,7 +80,7 @@ def _liveness(
             live = handed_on.union(condition)
             for step in reversed(blocks[i].steps):
                 after.append(live)
-                stacked |= step.restores & live if "live_saves" in optimizations else step.restores
+                stacked |= step.restores & live if live_saves else step.restores
                 read = [sources for leaf, sources in step.sources.items() if leaf in live]
                 live = (live - set(step.sources)).union(step.needs, step.saves & stacked, *read)
             block = replace(blocks[i], reads=live, after=tuple(reversed(after)), end=handed_on)

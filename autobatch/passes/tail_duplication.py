@@ -9,33 +9,29 @@ from __future__ import annotations
 from dataclasses import replace
 
 from autobatch import ir
-from autobatch.passes.flow import reachable
-from autobatch.passes.leaf_flow import leaf_type, leaves_of, steps
-from autobatch.passes.stack_lowering import TypedStackProgram
-from autobatch.regions import makes_checks
+from autobatch.ir.flow import reachable
+from autobatch.ir.leaves import Step, leaf_type, leaves_of
+from autobatch.ir.typed import TypedStackProgram, makes_checks
 
 LONGEST = 12  # TensorFlow operations that are copied
 
 
 def duplicate_tails(typed: TypedStackProgram) -> TypedStackProgram:
     """The program with short tests where they are jumped to, and without the blocks that nothing reaches then."""
-    short = {i: block for i, block in enumerate(typed.program.blocks) if _is_short_test(block, typed)}
-    blocks = [_with_test(block, short) for block in typed.program.blocks]
-    kept = sorted(reachable(blocks))
-    to = {old: new for new, old in enumerate(kept)}
+    blocks = typed.program.blocks
+    short = {i for i in range(len(blocks)) if _is_short_test(typed, i)}
+    into = {i: target for i, block in enumerate(blocks) if (target := _jumps_to(block)) in short}
     program = replace(
         typed.program,
-        blocks=tuple(replace(blocks[i], terminator=ir.retargeted(blocks[i].terminator, to)) for i in kept),
-        labels=tuple((to[i], name) for i, name in typed.program.labels if i in to),
+        blocks=tuple(_with_test(b, blocks[into[i]]) if i in into else b for i, b in enumerate(blocks)),
     )
-    owners = tuple(typed.owners[i] for i in kept)
-    return replace(
-        typed, program=program, owners=owners, epilogue=None if typed.epilogue is None else to[typed.epilogue]
-    )
+    flows = tuple(_flow_with_test(typed, i, into[i]) if i in into else f for i, f in enumerate(typed.flows))
+    return replace(typed, program=program, flows=flows).with_blocks(sorted(reachable(program.blocks)))
 
 
-def _is_short_test(block: ir.Block, typed: TypedStackProgram) -> bool:
-    """Whether it does no more than compare a few numbers, which cannot fail."""
+def _is_short_test(typed: TypedStackProgram, i: int) -> bool:
+    """Whether the block does no more than compare a few numbers, which cannot fail."""
+    block = typed.program.blocks[i]
     if not isinstance(block.terminator, ir.Branch) or makes_checks(block.ops, typed.checks):
         return False
     if not all(isinstance(op, ir.Update) and op.function.kind == "member" for op in block.ops):
@@ -45,16 +41,28 @@ def _is_short_test(block: ir.Block, typed: TypedStackProgram) -> bool:
         return False
     if any(leaf_type(leaf, typed.types).shape for v in used for leaf in leaves_of(v, typed.types)):
         return False
-    return sum(len(step.operations) for step in steps(block, typed.types, typed.shared)) <= LONGEST
+    return sum(len(step.operations) for step in typed.flows[i]) <= LONGEST
 
 
-def _with_test(block: ir.Block, short: dict[int, ir.Block]) -> ir.Block:
+def _jumps_to(block: ir.Block) -> int | None:
     match block.terminator:
-        case ir.Jump(target) if target in short:
-            return ir.Block((*block.ops, *short[target].ops), short[target].terminator)
-        case ir.PushJump(ir.Jump(target)) as call if target in short:
-            test = short[target].terminator
-            assert isinstance(test, ir.Branch)
-            return ir.Block((*block.ops, *short[target].ops), replace(call, then=test))
+        case ir.Jump(target) | ir.PushJump(ir.Jump(target)):
+            return target
         case _:
-            return block
+            return None
+
+
+def _with_test(block: ir.Block, test: ir.Block) -> ir.Block:
+    end = block.terminator
+    assert isinstance(test.terminator, ir.Branch)
+    end = replace(end, then=test.terminator) if isinstance(end, ir.PushJump) else test.terminator
+    return ir.Block((*block.ops, *test.ops), end)
+
+
+def _flow_with_test(typed: TypedStackProgram, i: int, test: int) -> tuple[Step, ...]:
+    """The parts of both blocks; a region at the end of the first goes on in the second."""
+    first, second = typed.flows[i], typed.flows[test]
+    ops = typed.program.blocks[i].ops
+    if not (first and second and isinstance(ops[-1], ir.Update) and ops[-1].function.kind == "member"):
+        return (*first, *second)
+    return (*first[:-1], first[-1].followed_by(second[0]), *second[1:])

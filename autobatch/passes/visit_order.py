@@ -12,8 +12,8 @@ from dataclasses import replace
 import numpy as np
 
 from autobatch import ir
-from autobatch.passes.stack_lowering import TypedStackProgram
-from autobatch.passes.storage import StoredProgram
+from autobatch.ir.stored import StoredProgram
+from autobatch.ir.typed import TypedStackProgram
 
 SWEEPS = 20  # over all blocks, to better the order; two or three are enough but for odd programs
 
@@ -57,5 +57,5 @@ def _following(i: int, blocks: Sequence[ir.Block], typed: TypedStackProgram) -> 
             return list(ir.successors(then))
         case terminator:
             calls = (b.terminator for b in blocks if isinstance(b.terminator, ir.PushJump))
-            back = [c.return_to for c in calls if typed.owners[c.targets[0]] is typed.owners[i]]
+            back = [c.return_to for c in calls if typed.owners[c.targets[0]] == typed.owners[i]]
             return [*ir.successors(terminator), *(back if ir.may_return(terminator) else [])]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from autobatch import ir
-from autobatch.passes.flow import reachable, reaching
+from autobatch.ir.flow import reachable, reaching
 
 _Web = tuple[str, int, int]  # variable, and block and operation of one of its definitions
 
@@ -29,8 +29,12 @@ class _UnionFind:
         self.parent[second] = first
 
 
-def split_webs(function: ir.Function) -> ir.Function:
+def split_webs(program: ir.Program) -> ir.Program:
     """Renames variables so that each has one web; the first web of a name keeps it."""
+    return replace(program, functions=tuple(map(_split, program.functions)))
+
+
+def _split(function: ir.Function) -> ir.Function:
     before, live, union = reaching(function), reachable(function.blocks), _UnionFind()
     inputs = set(function.inputs)
 

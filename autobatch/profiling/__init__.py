@@ -1,5 +1,6 @@
 """What the machine did for a batch: ``ab.profile``, its tables, pictures and page."""
 
-from autobatch.profiling.profile import BlockProfile, LineProfile, Profile, profile
+from autobatch.profiling.measurement import BlockProfile, LineProfile
+from autobatch.profiling.profile import Profile, profile
 
 __all__ = ["BlockProfile", "LineProfile", "Profile", "profile"]

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-if TYPE_CHECKING:
-    from autobatch.profiling.profile import LineProfile, Profile
+from autobatch.profiling.measurement import LineProfile, Measurement
 
 MUCH = 0.2  # of the time, spent on idle lanes at one line
 FADES = 0.5  # the last half of a run that is this full, as against the first, waits for few members
 
 
-def advice(profile: Profile) -> str | None:
+def advice(profile: Measurement) -> str | None:
     """None if no line wastes much."""
     line = max(profile.lines, key=_waste, default=None)
     if line is None or _waste(line) < MUCH:
@@ -39,7 +36,7 @@ def _waste(line: LineProfile) -> float:
     return line.share * (1 - line.utilization)
 
 
-def _fades(profile: Profile) -> bool:
+def _fades(profile: Measurement) -> bool:
     if profile.history is None or len(profile.history) < 2:
         return False
     ends = profile.history.sum(axis=1)  # runs, active members and lanes until then

@@ -9,16 +9,14 @@ import os
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from autobatch import ir
+from autobatch.machine.recorder import Recording
+from autobatch.profiling.measurement import Measurement
 from autobatch.profiling.table import nearest
-from autobatch.runtime.recorder import Recording
-
-if TYPE_CHECKING:
-    from autobatch.profiling.profile import Profile
 
 AROUND = 2  # lines of the source before the first that runs, and after the last
 GAP = 12  # lines that never run, in a row, from which a file is shown in two pieces
@@ -26,7 +24,7 @@ DIGITS = 4
 ITEMS = 2  # of an array that are shown at each of its ends
 
 
-def write(recording: Recording, profile: Profile, path: str | os.PathLike) -> None:
+def write(recording: Recording, profile: Measurement, path: str | os.PathLike) -> None:
     viewer = resources.files("autobatch.profiling") / "viewer"
     data = json.dumps(as_data(recording, profile), separators=(",", ":")).replace("</", "<\\/")
     page = (viewer / "page.html").read_text()
@@ -40,7 +38,7 @@ def write(recording: Recording, profile: Profile, path: str | os.PathLike) -> No
     Path(path).write_text(page)
 
 
-def as_data(recording: Recording, profile: Profile) -> dict[str, Any]:
+def as_data(recording: Recording, profile: Measurement) -> dict[str, Any]:
     """What the viewer takes; ``viewer/machine.js`` says what each part means."""
     places = [sorted({(op.location.file, op.location.line) for op in block.ops}) for block in recording.program.blocks]
     blocks = recording.program.blocks[: recording.halt]

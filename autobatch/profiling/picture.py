@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from autobatch import errors
+from autobatch.profiling.measurement import BlockProfile, Measurement
 from autobatch.profiling.table import line_numbers
-
-if TYPE_CHECKING:
-    from autobatch.profiling.profile import BlockProfile, Profile
 
 COLUMNS = 200  # moments of the run that are told apart
 LONGEST = 40  # characters of a block's name
 TALLEST = 30  # blocks that are drawn, those that take most time
 
 
-def plot(profile: Profile, path: str | os.PathLike) -> None:
+def plot(profile: Measurement, path: str | os.PathLike) -> None:
     from matplotlib.figure import Figure  # takes a second to import
 
     if not profile.steps:
@@ -57,7 +54,7 @@ def plot(profile: Profile, path: str | os.PathLike) -> None:
     figure.savefig(path, dpi=150)
 
 
-def _in_slots(profile: Profile, history: np.ndarray, shown: list[int]) -> tuple[np.ndarray, np.ndarray]:
+def _in_slots(profile: Measurement, history: np.ndarray, shown: list[int]) -> tuple[np.ndarray, np.ndarray]:
     """The share of active lanes [slots], and of each shown block [blocks, slots], NaN where it did not run."""
     begun = np.concatenate([np.zeros_like(history[:1]), history])
     steps = begun[:, :, 0].sum(axis=1)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.table import Table
 
-if TYPE_CHECKING:
-    from autobatch.profiling.profile import BlockProfile, Profile
+from autobatch.profiling.advice import advice
+from autobatch.profiling.measurement import BlockProfile, Measurement
 
 SHADES = " ▁▂▃▄▅▆▇█"
 MOST = 40  # lines and blocks that are shown
@@ -21,21 +20,21 @@ LEAST = 0.0005  # of the time, for a line to be shown where there are more than 
 COLUMNS = ("share", "runs", "lanes at work", "utilization", "0 … 100%")
 
 
-def table(profile: Profile) -> RenderableType:
+def table(profile: Measurement) -> RenderableType:
     parts: list[RenderableType] = [_headline(profile), "", _lines(profile), "", _blocks(profile)]
-    if profile.advice:
-        parts += ["", f"[bold]advice[/]: {escape(profile.advice)}"]
+    if said := advice(profile):
+        parts += ["", f"[bold]advice[/]: {escape(said)}"]
     return Group(*parts)
 
 
-def _headline(profile: Profile) -> str:
+def _headline(profile: Measurement) -> str:
     words = [f"{profile.members:,} member{'s' * (profile.members != 1)}", f"{profile.steps:,} block runs"]
     words += [f"{profile.utilization:.1%} utilization"] if profile.steps else []
     words += [f"stacks {profile.depth:,} deep"] if profile.depth is not None else []
     return f"[bold]{escape(profile.function)}[/]: {', '.join(words)}"
 
 
-def _lines(profile: Profile) -> Table:
+def _lines(profile: Measurement) -> Table:
     shown = _shown(profile.lines)
     made = _table("line", ratio=1)
     files = list(dict.fromkeys(line.place[0] for line in shown))
@@ -46,7 +45,7 @@ def _lines(profile: Profile) -> Table:
     return made
 
 
-def _blocks(profile: Profile) -> Table:
+def _blocks(profile: Measurement) -> Table:
     made = _table("block", ratio=1)
     for block in _shown(profile.blocks):
         made.add_row(f"{block.name:>5}  {line_numbers(block)}", *_cells(block))

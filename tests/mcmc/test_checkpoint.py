@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 import autobatch as ab
-from autobatch import run_file
+from autobatch.calls import run_file
 from autobatch.errors import RunFileError
 from autobatch.mcmc import sampling
 from tests.programs import collatz

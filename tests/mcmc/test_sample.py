@@ -8,13 +8,13 @@ import tensorflow as tf
 import tensorflow_probability as tfp
 
 import autobatch as ab
+from autobatch.backends import program_counter
 from autobatch.errors import LogDensityError, SettingError, StartError
 from autobatch.mcmc import SamplingWarning
 from autobatch.mcmc.adaptation import pooled_deviations, windows
 from autobatch.mcmc.density import log_density
 from autobatch.mcmc.layout import Layout
 from autobatch.mcmc.result import split_r_hat
-from autobatch.runtime import program_counter
 
 tfd = tfp.distributions
 SCALES = np.array([1.0, 10.0, 0.1], np.float32)

@@ -1,0 +1,27 @@
+"""Into how many parts a batch is cut."""
+
+from __future__ import annotations
+
+import math
+import os
+from statistics import mean
+
+import tensorflow as tf
+
+from autobatch.machine.blocks import Machine
+from autobatch.passes.costs import FIXED
+
+SMALLEST = 32  # members from which on a part is worth its thread, if its blocks do enough
+SMALLEST_CHEAP = 128  # members, if they do little
+CACHED = 8 * 2**20  # bytes of the machine's state from which on smaller parts are faster, one after the other
+
+
+def good_number(machine: Machine) -> int:
+    """Into how many parts to cut the machine's batch: one for each core, or more if they would not fit its cache.
+
+    A part must be large enough that what its blocks compute matters beside what it takes to reach them.
+    """
+    cores = tf.config.threading.get_inter_op_parallelism_threads() or len(os.sched_getaffinity(0))
+    rounds = math.ceil(machine.size * machine.lane_bytes / (CACHED * cores))
+    smallest = min(max(SMALLEST, FIXED / 10 / max(mean(machine.stored.costs), 1)), SMALLEST_CHEAP)
+    return max(1, min(cores * rounds, int(machine.size / smallest)))

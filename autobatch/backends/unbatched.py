@@ -1,0 +1,82 @@
+"""The oracle: the user's function in plain Python, one member at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import gast
+import numpy as np
+import tensorflow as tf
+
+from autobatch import context, errors
+from autobatch.frontend import item_assignment
+from autobatch.frontend.source import compile_functions, read
+from autobatch.language.values import DEFAULT_DTYPES, WIDE_DTYPES, is_tensor
+
+
+def python_function(function: Callable) -> Callable:
+    """The user's function itself; item assignment, which tensors do not have, is rewritten."""
+    source = read(function, {})
+    tree, found = item_assignment.rewrite(source)
+    if not found:
+        return function
+    # The name must not be the user's: inside, that stands for the autobatched function.
+    definition = gast.FunctionDef(
+        name="ab__unbatched",
+        args=tree.args,
+        body=tree.body,
+        decorator_list=[],
+        returns=None,
+        type_comment=None,
+        type_params=[],
+    )
+    definition.args = _without_defaults(tree.args)
+    (rewritten,) = compile_functions(source, [gast.copy_location(definition, tree)])
+    rewritten.__defaults__ = function.__defaults__  # type: ignore[attr-defined]
+    rewritten.__kwdefaults__ = function.__kwdefaults__  # type: ignore[attr-defined]
+    return rewritten
+
+
+def _without_defaults(arguments: gast.arguments) -> gast.arguments:
+    return gast.arguments(
+        args=arguments.args, posonlyargs=arguments.posonlyargs, vararg=None, kwonlyargs=arguments.kwonlyargs,
+        kw_defaults=[None] * len(arguments.kwonlyargs), kwarg=None, defaults=[],
+    )  # fmt: skip
+
+
+def as_value(leaf: Any) -> Any:
+    """An argument's leaf, which item assignment must not change for the caller."""
+    return tf.constant(leaf) if isinstance(leaf, np.ndarray) and leaf.dtype != object else leaf
+
+
+def call(function: Callable, *args: Any, **kwargs: Any) -> Any:
+    """Runs the function, and every autobatched one that it calls, on one example."""
+    with context.entered(context.Mode.MEMBER):
+        return function(*args, **kwargs)
+
+
+def stack(results: Sequence[Any], wide: bool) -> Any:
+    """One result per member as one batched result; ``wide``: Python numbers take 64 bits."""
+    first = results[0]
+    for result in results[1:]:
+        try:
+            tf.nest.assert_same_structure(first, result)
+        except (ValueError, TypeError) as error:
+            raise errors.TypeMismatchError(f"Two members return different structures: {first} and {result}.") from error
+    columns = zip(*(tf.nest.flatten(result) for result in results), strict=True)
+    return tf.nest.pack_sequence_as(first, [_stack_leaf(column, wide) for column in columns])
+
+
+def _stack_leaf(column: Sequence[Any], wide: bool) -> Any:
+    dtype = next((tf.convert_to_tensor(v).dtype for v in column if is_tensor(v) or hasattr(v, "dtype")), None)
+    if dtype is None:
+        kinds = {type(value) for value in column}
+        kind = float if float in kinds else int if int in kinds else bool if bool in kinds else None
+        if kind is None:
+            return column[0]
+        dtype = (WIDE_DTYPES if wide else DEFAULT_DTYPES)[kind]
+        lost = [z for z, value in enumerate(column) if kind is int and not dtype.min <= value <= dtype.max]
+        if lost:
+            raise errors.MemberError(f"An int in the result does not fit {dtype.name}.", members=tuple(lost))
+    return tf.stack([tf.convert_to_tensor(value, dtype) for value in column])

@@ -1,0 +1,247 @@
+"""From a call's arguments to per-member types and stored leaves, and from stored leaves to results."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from autobatch import errors
+from autobatch.frontend.source import signature
+from autobatch.ir.types import Opaque, Shared, Static, Tensor, Type, Weak, leaves, static_shape, type_of, value_from
+from autobatch.language.structs import Rows, map_rows
+from autobatch.language.values import DEFAULT_DTYPES, WIDE_DTYPES, WeakScalar
+from autobatch.options import Axes
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """A call's arguments, taken apart.
+
+    ``types`` and ``stored`` have an entry for each parameter that is not static, in order; ``stored`` holds the
+    batched leaves with the batch axis first.
+    """
+
+    static: dict[str, Any]
+    types: list[Type]
+    stored: list[list[tf.Tensor]]
+    shared: list[tf.Tensor]
+    shared_types: list[Tensor | Weak]
+    size: int
+    first: int = 0  # the number of the first member
+
+    @property
+    def wide(self) -> bool:
+        """Whether the results that are Python numbers come as 64-bit tensors: if any argument does."""
+        own = itertools.chain(*map(leaves, self.types))
+        return any(isinstance(leaf, Tensor) and leaf.dtype.size == 8 for leaf in (*own, *self.shared_types))
+
+
+def take_apart(
+    function: Callable, static_names: Sequence[str], in_axes: Axes, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Arguments:
+    """Raises TypeError if the arguments do not fit the function, BatchShapeError if their shapes do not."""
+    try:
+        bound = signature(function).bind(*args, **kwargs)
+    except TypeError as error:
+        raise TypeError(f"{function.__name__}(): {error}") from None
+    given = list(bound.arguments)
+    bound.apply_defaults()
+    static = {name: value for name, value in bound.arguments.items() if name in static_names}
+    names = [name for name in bound.arguments if name not in static]
+    axes = _axes_by_name(function, in_axes, [name for name in names if name in given])
+    taken = Arguments(static, [], [], [], [], 0)
+    sizes: dict[str, int] = {}
+    for name in names:
+        stored: list[tf.Tensor] = []
+        value = bound.arguments[name]
+        if name not in given:  # a default is part of the program
+            type_: Type = type_of(value)
+        elif (axis := axes[name]) is None:
+            type_ = tf.nest.map_structure(lambda leaf: _shared_leaf(leaf, taken), value)
+        else:
+            flat = []
+            for leaf in tf.nest.flatten(value):
+                flat.append(_batched_leaf(name, leaf, axis, stored, sizes))
+            type_ = tf.nest.pack_sequence_as(value, flat)
+        taken.types.append(type_)
+        taken.stored.append(stored)
+    if not sizes:
+        raise errors.BatchShapeError(
+            f"No argument of `{function.__name__}` has a batch axis.",
+            help="give at least one batched argument, or call f.unbatched.",
+        )
+    return Arguments(static, taken.types, taken.stored, taken.shared, taken.shared_types, next(iter(sizes.values())))
+
+
+def _axes_by_name(function: Callable, in_axes: Axes, names: Sequence[str]) -> dict[str, int | None]:
+    if in_axes is None or isinstance(in_axes, int):
+        return dict.fromkeys(names, in_axes)
+    if len(in_axes) != len(names):
+        raise errors.BatchShapeError(
+            f"in_axes has {len(in_axes)} entries for the {len(names)} arguments that `{function.__name__}` got.",
+            help="give an int or None for each argument that is not static, or one for all.",
+        )
+    return dict(zip(names, in_axes, strict=True))
+
+
+def _batched_leaf(
+    name: str, value: Any, axis: int, stored: list[tf.Tensor], sizes: dict[str, int]
+) -> Tensor | Static | Rows:
+    if value is None:
+        return Static(None)
+    if isinstance(value, bool | int | float | str):
+        raise errors.BatchShapeError(
+            f"Argument `{name}` contains {value!r}, a Python {type(value).__name__}, which has no batch axis.",
+            help="wrap a list in tf.constant; use in_axes=None for a number that all members share, and "
+            "static_argnames for any other value.",
+        )
+    if isinstance(value, tf.RaggedTensor):
+        return _ragged_leaf(name, value, axis, stored, sizes)
+    tensor = _tensor(name, value)
+    shape = tensor.shape
+    if shape.rank is None or not shape.is_fully_defined():
+        raise errors.BatchShapeError(f"Argument `{name}` has the unknown shape {shape}; autobatch needs static shapes.")
+    if not -shape.rank <= axis < shape.rank:
+        raise errors.BatchShapeError(
+            f"Argument `{name}` has shape {list(shape)}, which has no batch axis {axis}.",
+            help="give it one value per member, or in_axes=None for it if all members share it.",
+        )
+    axis %= shape.rank
+    size = int(shape[axis])  # type: ignore[arg-type]
+    _check_size(name, size, sizes)
+    if axis:
+        tensor = tf.transpose(tensor, [axis, *(k for k in range(shape.rank) if k != axis)])
+    stored.append(tensor)
+    return Tensor(tensor.dtype, static_shape(tensor)[1:])
+
+
+def _check_size(name: str, size: int, sizes: dict[str, int]) -> None:
+    for other, expected in sizes.items():
+        if size != expected:
+            raise errors.BatchShapeError(f"The batch sizes disagree: {expected} in `{other}`, {size} in `{name}`.")
+    sizes[name] = size
+
+
+def _ragged_leaf(name: str, value: tf.RaggedTensor, axis: int, stored: list[tf.Tensor], sizes: dict[str, int]) -> Rows:
+    """Members of different length: padded to a power of two, so that few lengths are compiled."""
+    if axis or value.ragged_rank != 1 or not value.flat_values.shape[1:].is_fully_defined():
+        raise errors.BatchShapeError(
+            f"Argument `{name}` is ragged beyond its members' lengths, or its batch axis is not the first.",
+            help="the batch must be the first axis, each member's rows the second, and all rows of one shape.",
+        )
+    if not tf.executing_eagerly():
+        raise errors.BatchShapeError(f"Argument `{name}` is ragged, and its longest member is not known here.")
+    _check_size(name, int(value.nrows()), sizes)
+    lengths = value.row_lengths()
+    longest = 1 << (int(tf.reduce_max(lengths, 0)) - 1).bit_length() if sizes[name] and len(value.flat_values) else 1
+    padded = value.to_tensor(shape=[None, longest, *value.flat_values.shape[1:]])
+    stored += [padded, tf.cast(lengths, tf.int64)]
+    return Rows(Tensor(padded.dtype, static_shape(padded)[1:]), Weak(int))
+
+
+def _tensor(name: str, value: Any) -> tf.Tensor:
+    try:
+        return tf.convert_to_tensor(value)
+    except (TypeError, ValueError) as error:
+        raise errors.BatchShapeError(
+            f"Argument `{name}` is a {type(value).__name__}, which is not a tensor.",
+            help="decorate its class with @ab.struct."
+            if dataclasses.is_dataclass(value)
+            else "name it in static_argnames if it is the same Python object for every member.",
+        ) from error
+
+
+def _shared_leaf(value: Any, taken: Arguments) -> Shared | Static | Opaque:
+    if type(value) in DEFAULT_DTYPES:
+        leaf: Tensor | Weak = Weak(type(value))
+        tensor = tf.constant(value, leaf.dtype)
+    elif isinstance(value, tf.Tensor | tf.Variable | np.ndarray | np.generic):
+        tensor = tf.convert_to_tensor(value)  # type: ignore[arg-type]
+        leaf = Tensor(tensor.dtype, static_shape(tensor))
+    else:
+        return type_of(value)
+    taken.shared.append(tensor)
+    taken.shared_types.append(leaf)
+    return Shared(len(taken.shared) - 1, leaf)
+
+
+def member(type_: Type, stored: Sequence[tf.Tensor], shared: Sequence[tf.Tensor]) -> Any:
+    """One member's argument, as plain Python gets it."""
+    value = map_rows(lambda rows: rows.padded[: int(rows.length.tensor)], value_from(type_, stored, shared))
+    return tf.nest.map_structure(
+        lambda leaf: leaf.tensor.numpy().item() if isinstance(leaf, WeakScalar) else leaf, value
+    )
+
+
+def put_together(type_: Type, stored: Sequence[tf.Tensor], taken: Arguments, poisons: bool = False) -> Any:
+    """A batched result from its stored leaves; what is the same for all members is repeated.
+
+    ``poisons``: an int that does not fit becomes the lowest integer, as a failed member's is, and does not raise.
+
+    Raises MemberError, with the others' results, for an int that does not fit.
+    """
+    try:
+        return _built(type_, stored, taken, poisons)
+    except errors.MemberError as error:
+        error.results = _built(type_, stored, taken, poisons=True)
+        raise
+
+
+def _built(type_: Type, stored: Sequence[tf.Tensor], taken: Arguments, poisons: bool) -> Any:
+    remaining = iter(stored)
+    number_types = WIDE_DTYPES if taken.wide else DEFAULT_DTYPES
+
+    def build(leaf: Any) -> Any:
+        match leaf:
+            case Shared(index, Weak(kind)):
+                return tf.broadcast_to(tf.cast(taken.shared[index], number_types[kind]), (taken.size,))
+            case Shared(index, inner):
+                return tf.broadcast_to(taken.shared[index], (taken.size, *inner.shape))
+            case Static(int(value)) if type(value) is int:
+                fits = tf.int64.min <= value <= tf.int64.max
+                if not fits and taken.wide and not poisons:
+                    raise _does_not_fit(tf.int64, range(taken.size), taken)
+                number = tf.constant(value if fits else tf.int64.min, tf.int64)
+                return _narrowed(tf.fill([taken.size], number), number_types[int], poisons, taken)
+            case Static(value) if type(value) in number_types:
+                return tf.fill([taken.size], tf.constant(value, number_types[type(value)]))
+            case Static(value):
+                return value
+            case Weak(kind):
+                return _narrowed(next(remaining), number_types[kind], poisons, taken)
+            case _:
+                return next(remaining)
+
+    return tf.nest.pack_sequence_as(type_, [build(leaf) for leaf in leaves(type_)])
+
+
+def _narrowed(numbers: tf.Tensor, dtype: tf.DType, poisons: bool, taken: Arguments) -> tf.Tensor:
+    """Python numbers as the dtype that TensorFlow gives them."""
+    if dtype != tf.int32:
+        return tf.cast(numbers, dtype)
+    if not tf.executing_eagerly() or poisons:
+        fits = (numbers >= dtype.min) & (numbers <= dtype.max)
+        message = f"autobatch: an int in the result does not fit {dtype.name}"
+        check = None if poisons else tf.debugging.Assert(tf.reduce_all(fits), [message])
+        with tf.control_dependencies([] if check is None else [check]):
+            return tf.where(fits, tf.cast(numbers, dtype), dtype.min)
+    wide = numbers.numpy()  # type: ignore[attr-defined]
+    narrow = wide.astype(np.int32)
+    if not np.array_equal(wide, narrow):
+        raise _does_not_fit(dtype, np.nonzero(wide != narrow)[0].tolist(), taken)
+    return tf.constant(narrow)
+
+
+def _does_not_fit(dtype: tf.DType, members: Sequence[int], taken: Arguments) -> errors.MemberError:
+    lost = tuple(taken.first + member for member in members)
+    return errors.MemberError(
+        f"An int in the result does not fit {dtype.name}, in members {', '.join(map(str, lost[:8]))}.",
+        help="" if dtype == tf.int64 else "pass 64-bit arguments, and Python numbers come back in 64 bits.",
+        members=lost,
+    )

@@ -1,0 +1,133 @@
+"""``f.map``: any number of members over a fixed number of lanes."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from tqdm.auto import tqdm
+
+from autobatch import errors
+from autobatch.backends.members import Batch, Finished
+from autobatch.backends.program_counter import ProgramCounter
+from autobatch.calls import streams
+from autobatch.calls.arguments import Arguments
+from autobatch.calls.program import Program, check_attended, check_untaped
+from autobatch.options import Options
+from autobatch.tracing.vectorize import Stored
+
+
+def check(options: Options, lanes: Any) -> None:
+    """Raises SettingError for what ``map`` cannot use."""
+    check_attended("f.map", "lanes that could take another member", options)
+    if options.strategy is not None:
+        raise errors.SettingError("The lanes of f.map are of one machine: it has no strategy.")
+    if options.max_steps is not None or options.deadline is not None:
+        raise errors.SettingError("max_steps and deadline are limits of a call; f.map has none.")
+    if isinstance(lanes, bool) or not isinstance(lanes, int | np.integer) or lanes < 1:
+        raise errors.SettingError(f"lanes must be an int of at least 1, not {lanes!r}.")
+
+
+def batch(program: Program, taken: Arguments, options: Options, lanes: int, progress: bool) -> Any:
+    """What a call returns."""
+    check_untaped("f.map", taken)
+    machine = _machine(program, options, min(lanes, taken.size))
+    source = Batch(program.arguments(taken), taken.size)
+    with tqdm(total=taken.size, unit="member", disable=not progress) as bar:
+        (finished,) = machine.members(source, taken.shared, bar.update)
+    return _results(program, machine, taken, finished)
+
+
+def stream(
+    calls: streams.Calls,
+    take_apart: Callable[[Any, Any], Arguments],
+    program_for: Callable[[Arguments], Program],
+    options: Options,
+    lanes: int,
+    progress: bool,
+) -> Iterator[Any]:
+    """What each member returns, one after the other."""
+    first = calls.peek()
+    if first is None:
+        return
+    try:
+        taken = take_apart(*first)
+    except errors.BatchShapeError as error:
+        if not calls.has_arrays:
+            raise
+        help = (
+            "if members come one by one in one argument, they must in all that have a batch axis: iter(x) for an array."
+        )
+        raise errors.BatchShapeError(error.message, help=f"{error.help} {help}".lstrip()) from None
+    program = program_for(taken)
+    machine = _machine(program, options, lanes)
+    source = _Stream(calls, take_apart, lambda later: program_for(later) is program, program, taken)
+    with tqdm(unit="member", disable=not progress) as bar:
+        for finished in machine.members(source, taken.shared, bar.update):
+            failed = np.flatnonzero(finished.code)
+            good = failed[0] if len(failed) else len(finished.code)
+            try:
+                results = _results(program, machine, taken, _cut(finished, 0, good)) if good else None
+            except errors.MemberError as error:  # an int that does not fit, which the machine does not know
+                before = error.members[0] - finished.first
+                yield from streams.members(error.results, before)
+                raise
+            yield from streams.members(results, good)
+            if len(failed):
+                _results(program, machine, taken, _cut(finished, good, good + 1))
+
+
+class _Stream:
+    """Members that come one by one, as a ``Source``."""
+
+    size = None
+
+    def __init__(
+        self,
+        calls: streams.Calls,
+        take_apart: Callable[[Any, Any], Arguments],
+        is_same: Callable[[Arguments], bool],
+        program: Program,
+        first: Arguments,
+    ):
+        self.calls, self.take_apart, self.is_same, self.program, self.first = calls, take_apart, is_same, program, first
+
+    def take(self, count: int) -> list[Stored]:
+        call = self.calls.take(count)
+        if call is None:
+            return [[leaf[:0] for leaf in leaves] for leaves in self.program.arguments(self.first)]
+        taken = self.take_apart(*call)
+        if not self.is_same(taken):
+            raise errors.BatchShapeError(
+                f"Member {self.calls.count - taken.size} has another structure, shape or dtype than those before it."
+            )
+        return self.program.arguments(taken)
+
+
+def _machine(program: Program, options: Options, lanes: int) -> ProgramCounter:
+    machine = program.executable(int(lanes), options)
+    assert isinstance(machine, ProgramCounter)
+    if machine.machine(0, 1).knows_positions:
+        raise errors.SettingError("A primitive with a size knows members by their lane, which f.map gives to others.")
+    return machine
+
+
+def _results(program: Program, machine: ProgramCounter, taken: Arguments, finished: Finished) -> Any:
+    """What a call returns for these members alone, or raises."""
+    nest = (finished.results, finished.notes)
+    results, notes = tf.nest.map_structure(tf.constant, nest)
+    finished = finished._replace(results=results, notes=notes)
+
+    def execute() -> list[Stored]:
+        machine.raise_for(finished, taken.shared)
+        return finished.results
+
+    return program.put_together(dataclasses.replace(taken, size=len(finished.code), first=finished.first), execute)
+
+
+def _cut(finished: Finished, start: int, stop: int) -> Finished:
+    cut = tf.nest.map_structure(lambda leaf: leaf[start:stop], (finished.results, finished.notes))
+    return Finished(finished.first + start, finished.code[start:stop], *cut)

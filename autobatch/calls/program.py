@@ -1,0 +1,196 @@
+"""From a function and the types of its arguments to what runs: all stages, each done once."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Collection
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.python.eager import record as tapes
+
+from autobatch import context, errors, passes
+from autobatch.backends.local_static import LocalStatic
+from autobatch.backends.members import Batch
+from autobatch.backends.program_counter import ProgramCounter
+from autobatch.calls import arguments
+from autobatch.calls.arguments import Arguments
+from autobatch.calls.recent import Recent
+from autobatch.frontend.core import Callee
+from autobatch.frontend.lower import Frontend, lower
+from autobatch.frontend.watch import watch
+from autobatch.ir.stored import StoredProgram
+from autobatch.ir.typed import TypedProgram
+from autobatch.ir.types import coerce, describe
+from autobatch.machine.counts import Measured
+from autobatch.machine.recorder import Recording, record
+from autobatch.options import OPTIMIZATIONS, Options
+from autobatch.passes.inference import UnrollingNeeded
+from autobatch.tracing.explain import operation_failure
+from autobatch.tracing.vectorize import Stored
+
+
+def check_attended(call: str, needed: str, options: Options) -> None:
+    """Raises SettingError where no host looks at a machine while it works."""
+    if not tf.executing_eagerly():
+        raise errors.SettingError(f"{call} runs outside of tf.function only: there the host looks at the machine.")
+    if options.backend != "program_counter":
+        raise errors.SettingError(
+            f"The {options.backend} backend has no {needed}.", help=f'{call} is for backend="program_counter".'
+        )
+
+
+def check_untaped(call: str, taken: Arguments) -> None:
+    """Raises SettingError where a tape would lose its track, and have None for a gradient."""
+    if tapes.should_record_backprop([*tf.nest.flatten(taken.stored), *taken.shared]):
+        raise errors.SettingError(
+            f"A tf.GradientTape watches an argument, and {call} has no gradients.",
+            help='f.options(backend="local_static")(...) has them.',
+        )
+
+
+def _typed(
+    callee: Callee, callee_of: Callable[[Any], Callee | None], taken: Arguments
+) -> tuple[Frontend, TypedProgram]:
+    unrolled: dict[tuple, int] = {}
+    while True:
+        frontend = lower(callee, taken.static, callee_of, unrolled)
+        program = dataclasses.replace(frontend.program, arguments=tuple(taken.types), shared=tuple(taken.shared_types))
+        try:
+            return frontend, passes.run(passes.until("types"), program)
+        except UnrollingNeeded as needed:
+            unrolled |= {frontend.place(loop): loop.count for loop in needed.loops}
+
+
+class Program:
+    """One specialisation of an autobatched function: static values and argument types are fixed.
+
+    callee_of: how the frontend knows what it is that a program calls.
+    """
+
+    def __init__(self, callee: Callee, callee_of: Callable[[Any], Callee | None], taken: Arguments):
+        self.frontend, self.typed = _typed(callee, callee_of, taken)
+        self.stacks: dict[frozenset[str], StoredProgram] = {}
+        self.executables = Recent[tuple, ProgramCounter | LocalStatic](self._of_size, frames=5)
+        self.pausables = Recent[tuple, ProgramCounter](self._of_size, frames=5)
+        self.watch()
+
+    def watch(self) -> None:
+        self.watched = watch(core.source for core in self.frontend.cores.values())
+
+    def is_up_to_date(self) -> bool:
+        """Whether the globals, closures and objects that the program read are as they were."""
+        return all(watched.is_unchanged() for watched in self.watched)
+
+    def stack(self, optimizations: Collection[str] = OPTIMIZATIONS) -> StoredProgram:
+        """The program in the stack language, and where its variables live."""
+        key = frozenset(optimizations)
+        if key not in self.stacks:
+            self.stacks[key] = passes.run(passes.after("types"), self.typed, key)
+        return self.stacks[key]
+
+    def __str__(self) -> str:
+        entry = self.typed.program.entry
+        given = (f"{v}: {describe(self.typed.types[entry.name, v])}" for v in entry.inputs)
+        return f"`{entry.name}` for {', '.join(given)}"
+
+    def _of_size(self, machine: ProgramCounter | LocalStatic) -> str:
+        return f"{self}, in a batch of {machine.size}"
+
+    @property
+    def result_type(self) -> Any:
+        entry = self.typed.program.entry
+        return self.typed.types[entry.name, entry.outputs[0]]
+
+    def count(self, taken: Arguments, options: Options, lanes: int | None) -> Measured:
+        """What a call returns, and what each block did for it; all members at a time, or by so many ``lanes``."""
+        measured: list[Measured] = []
+
+        def execute() -> list[Stored]:
+            measured.append(self._counted(taken, options, lanes))
+            return measured[-1].result
+
+        result = self.put_together(taken, execute)
+        return measured[-1]._replace(result=result)
+
+    def _counted(self, taken: Arguments, options: Options, lanes: int | None) -> Measured:
+        if options.backend == "local_static":
+            counting = LocalStatic(self.typed, taken.size, options)
+            return counting.count(self.arguments(taken), taken.shared)
+        if options.compact == "auto":  # which goes by the time that a machine takes, and looking at it takes longer
+            options = dataclasses.replace(options, compact="never")
+        stored = self.stack(options.optimizations)
+        counting = ProgramCounter(stored, lanes or taken.size, options, counts=True, can_pause=lanes is None)
+        if lanes is None:
+            return counting.count(self.arguments(taken), taken.shared)
+        return counting.count_members(Batch(self.arguments(taken), taken.size), taken.shared)
+
+    def record(self, taken: Arguments, options: Options, steps: int) -> Recording:
+        """The first steps of these arguments' run on the machine."""
+        stored = self.stack(options.optimizations)
+        return record(stored, taken.size, self.arguments(taken), taken.shared, options, steps)
+
+    def executable(self, size: int, options: Options, device: str = "") -> ProgramCounter | LocalStatic:
+        """What runs a batch of this size; each ``device`` has its own."""
+        self._check_prints(options)
+        with context.tracing_lock:
+            found = self.executables.get((size, options, device))
+            if found is not None:
+                return found
+            if options.backend == "local_static":
+                made = LocalStatic(self.typed, size, options)
+            else:
+                made = ProgramCounter(self.stack(options.optimizations), size, options)
+            return self.executables.put((size, options, device), made)
+
+    def pausable(self, size: int, options: Options) -> ProgramCounter:
+        """What a ``Run`` runs on."""
+        self._check_prints(options)
+        with context.tracing_lock:
+            found = self.pausables.get((size, options))
+            if found is not None:
+                return found
+            made = ProgramCounter(self.stack(options.optimizations), size, options, can_pause=True)
+            return self.pausables.put((size, options), made)
+
+    def _check_prints(self, options: Options) -> None:
+        prints = [check for check in self.typed.checks if check.error is None]
+        if prints and (options.backend == "program_counter" or options.jit_compile):
+            raise errors.UnsupportedSyntaxError(
+                "A compiled program cannot print.",
+                [(prints[0].location, "")],
+                'f.options(backend="local_static", jit_compile=False) prints for each member; f.unbatched for one.',
+            )
+
+    def arguments(self, taken: Arguments) -> list[list[tf.Tensor]]:
+        """The arguments' stored leaves, as the program's variables hold them."""
+        entry = self.typed.program.entry
+        return [
+            coerce(have, self.typed.types[entry.name, v], stored, taken.shared, taken.size)
+            for v, have, stored in zip(entry.inputs, taken.types, taken.stored, strict=True)
+        ]
+
+    def run(self, taken: Arguments, options: Options) -> Any:
+        """What a call returns."""
+        execute = self.executable(taken.size, options)
+        return self.put_together(taken, lambda: execute(self.arguments(taken), taken.shared))
+
+    def put_together(self, taken: Arguments, execute: Callable[[], list[Stored]]) -> Any:
+        """What a call for these arguments returns, from what the machine does; and its errors as the user's."""
+        try:
+            (stored,) = execute()
+        except errors.MemberError as error:
+            if error.results is not None:
+                error.results = arguments.put_together(self.result_type, error.results[0], taken, poisons=True)
+            raise
+        except tf.errors.OpError as error:
+            text = operation_failure(error.message)
+            help = ""
+            if "fixed tensor list size" in error.message:
+                help = 'gradients through loops need jit_compile=False or backend="local_static".'
+            raise errors.ExecutionError(
+                f"TensorFlow failed while running `{self.typed.program.entry.name}`: {text}", help=help
+            ) from error
+        if not self.is_up_to_date():  # the user's own code changed something while it was traced
+            self.watch()
+        return arguments.put_together(self.result_type, stored, taken)

@@ -1,0 +1,314 @@
+"""The types that variables have, and how two of them join.
+
+A type is a ``tf.nest`` structure whose leaves are
+
+    Static(value)        the same Python value for every member, known when lowering
+    Shared(index, leaf)  the same tensor for every member: part ``index`` of the shared arguments
+    Weak(kind)           a Python number that differs between members; adopts the dtype that it meets
+    Tensor(dtype, shape) one tensor per member
+    Opaque(description)  any other Python object: fine within straight-line code, nowhere else
+
+Only Weak and Tensor leaves are stored per member ("dynamic" leaves).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types as python_types
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from autobatch.language.values import DEFAULT_DTYPES, WIDE_DTYPES, WeakScalar, adopts, is_tensor
+
+
+@dataclass(frozen=True)
+class Tensor:
+    dtype: tf.DType
+    shape: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"{self.dtype.name}{list(self.shape)}"
+
+
+@dataclass(frozen=True)
+class Weak:
+    kind: type
+
+    shape = ()
+
+    @property
+    def dtype(self) -> tf.DType:
+        return WIDE_DTYPES[self.kind]  # as precise as Python
+
+    def __str__(self) -> str:
+        return f"Python {self.kind.__name__}"
+
+
+@dataclass(frozen=True, eq=False)
+class Static:
+    value: Any
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Static):
+            return False
+        a, b = self.value, other.value
+        if a is b:
+            return True
+        if type(a) is not type(b) or not isinstance(a, bool | int | float | str | bytes):
+            return False
+        return repr(a) == repr(b)  # tells 0.0 from -0.0, and finds nan equal to nan
+
+    def __hash__(self) -> int:
+        return hash(type(self.value))
+
+    def __str__(self) -> str:
+        named = isinstance(self.value, type | python_types.FunctionType | python_types.BuiltinFunctionType)
+        return f"the function {self.value.__qualname__}" if named else repr(self.value)
+
+
+@dataclass(frozen=True)
+class Shared:
+    index: int
+    leaf: Tensor | Weak
+
+    def __str__(self) -> str:
+        return f"shared {self.leaf}"
+
+
+@dataclass(frozen=True)
+class Opaque:
+    description: str
+    help: str = ""  # what would make it live across a branch
+
+    def __str__(self) -> str:
+        return self.description
+
+
+Leaf = Tensor | Weak | Static | Shared | Opaque
+Type = Any  # a tf.nest structure of leaves
+
+_STATIC = (
+    bool, int, float, complex, str, bytes, type(None), tf.DType, type,
+    python_types.FunctionType, python_types.BuiltinFunctionType, python_types.ModuleType,
+)  # fmt: skip
+
+
+class JoinError(Exception):
+    """Two types have no common type; the argument says why."""
+
+
+def type_of(value: Any) -> Type:
+    """The type of a value that user code computed while it was traced."""
+    return tf.nest.map_structure(_leaf_type, value)
+
+
+def _leaf_type(value: Any) -> Leaf:
+    if isinstance(value, WeakScalar):
+        return Weak(value.kind)
+    if isinstance(value, np.float64):  # also a Python float
+        value = float(value)
+    if isinstance(value, np.ndarray | np.generic):
+        value = tf.convert_to_tensor(value)  # type: ignore[arg-type]
+    if is_tensor(value):
+        if not value.shape.is_fully_defined():
+            return Opaque(f"tensor of unknown shape {value.shape}")
+        return Tensor(value.dtype.base_dtype, static_shape(value))
+    if isinstance(value, python_types.FunctionType) and _captures_members(value):
+        return Opaque("function that uses per-member values")
+    if isinstance(getattr(value, "__self__", None), list | dict | set):
+        return Opaque(f"method of a {type(value.__self__).__name__}")  # which would act on another copy of it
+    if isinstance(value, _STATIC) or getattr(value, "__autobatch_static__", False):
+        return Static(value)
+    help = "decorate its class with @ab.struct." if dataclasses.is_dataclass(value) else ""
+    if isinstance(value, tf.TensorArray):
+        help = "fill a tensor: x = tf.zeros([n]), then x[i] = v."
+    return Opaque(f"{type(value).__module__}.{type(value).__qualname__} object", help)
+
+
+def _captures_members(function: python_types.FunctionType) -> bool:
+    cells = [cell.cell_contents for cell in function.__closure__ or () if cell != python_types.CellType()]
+    return any(
+        isinstance(leaf, WeakScalar) or (is_tensor(leaf) and not hasattr(leaf, "numpy"))
+        for leaf in tf.nest.flatten(cells)
+    )
+
+
+def static_shape(tensor: tf.Tensor) -> tuple[int, ...]:
+    return tuple(int(size) for size in tensor.shape)  # type: ignore[arg-type]
+
+
+def leaves(type_: Type) -> list[Leaf]:
+    return tf.nest.flatten(type_)
+
+
+def dynamic(type_: Type) -> list[Tensor | Weak]:
+    """The leaves that are stored per member, in ``tf.nest`` order."""
+    return [leaf for leaf in leaves(type_) if isinstance(leaf, Tensor | Weak)]
+
+
+def opaque(type_: Type) -> Opaque | None:
+    return next((leaf for leaf in leaves(type_) if isinstance(leaf, Opaque)), None)
+
+
+def leaf_names(variable: str, type_: Type) -> list[str]:
+    """The dynamic leaves, in order, as one would write them: ``q``, ``state.q``, ``pair[0]``."""
+    match type_:
+        case Tensor() | Weak():
+            return [variable]
+        case Static() | Shared() | Opaque():
+            return []
+        case dict():
+            parts = {f"{variable}[{key!r}]": type_[key] for key in sorted(type_)}
+        case tuple() if hasattr(type_, "_fields"):
+            parts = {f"{variable}.{name}": getattr(type_, name) for name in type_._fields}
+        case tuple() | list():
+            parts = {f"{variable}[{k}]": part for k, part in enumerate(type_)}
+        case _:
+            parts = {f"{variable}.{field.name}": getattr(type_, field.name) for field in dataclasses.fields(type_)}
+    return [leaf for name, part in parts.items() for leaf in leaf_names(name, part)]
+
+
+def describe(type_: Type) -> str:
+    if len(leaves(type_)) == 1 and not tf.nest.is_nested(type_):
+        return str(type_)
+    return str(tf.nest.map_structure(str, type_)).replace("'", "")
+
+
+def same(left: Type, right: Type) -> bool:
+    try:
+        tf.nest.assert_same_structure(left, right)
+    except (ValueError, TypeError):
+        return False
+    return leaves(left) == leaves(right)
+
+
+class Exact:
+    """A type as a dictionary key."""
+
+    def __init__(self, type_: Type):
+        self.type = type_
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Exact) and same(self.type, other.type)
+
+    def __hash__(self) -> int:
+        return hash(tuple(leaves(self.type)))
+
+    def __repr__(self) -> str:
+        return describe(self.type)
+
+
+def join(left: Type, right: Type) -> Type:
+    """The least type that covers both.  Raises JoinError if there is none."""
+    try:
+        tf.nest.assert_same_structure(left, right)
+    except (ValueError, TypeError) as error:
+        raise JoinError(f"{describe(left)} here, {describe(right)} there") from error
+    return tf.nest.map_structure(_join_leaves, left, right)
+
+
+def _join_leaves(left: Leaf, right: Leaf) -> Leaf:
+    if left == right:
+        return left
+    for leaf in (left, right):
+        if isinstance(leaf, Opaque):
+            return leaf
+    a, b = _stored(left), _stored(right)
+    if isinstance(a, Weak) and isinstance(b, Weak):
+        if a.kind == b.kind:
+            return a
+        if bool not in (a.kind, b.kind):
+            return Weak(float)
+    elif isinstance(a, Tensor) and isinstance(b, Tensor):
+        if a == b:
+            return a
+    elif isinstance(a, Tensor | Weak) and isinstance(b, Tensor | Weak):
+        weak, tensor = (a, b) if isinstance(a, Weak) else (b, a)
+        assert isinstance(weak, Weak)
+        if tensor.shape == () and adopts(weak.kind, tensor.dtype):
+            return tensor
+    raise JoinError(f"{left} here, {right} there")
+
+
+def _stored(leaf: Leaf) -> Leaf:
+    """The dynamic leaf that can hold this one, if there is one."""
+    if isinstance(leaf, Shared):
+        return leaf.leaf
+    if isinstance(leaf, Static) and type(leaf.value) in DEFAULT_DTYPES:
+        return Weak(type(leaf.value))
+    return leaf
+
+
+# --- between a user's value and its stored leaves ------------------------------------------------
+
+
+def value_from(type_: Type, stored: Sequence[tf.Tensor], shared: Sequence[tf.Tensor]) -> Any:
+    """The value that user code sees, from one member's stored leaves."""
+    remaining: Iterator[tf.Tensor] = iter(stored)
+
+    def build(leaf: Leaf) -> Any:
+        match leaf:
+            case Static(value):
+                return value
+            case Shared(index, Weak(kind)):
+                return WeakScalar(shared[index], kind)
+            case Shared(index, _):
+                return shared[index]
+            case Weak(kind):
+                return WeakScalar(next(remaining), kind)
+            case _:
+                return next(remaining)
+
+    return tf.nest.map_structure(build, type_)
+
+
+def stored_from(type_: Type, value: Any) -> list[tf.Tensor]:
+    """One member's stored leaves of ``type_``, from a value of that type or of one that joins into it."""
+    tf.nest.assert_same_structure(type_, value)
+    pairs = zip(leaves(type_), tf.nest.flatten(value), strict=True)
+    return [to_dtype(part, leaf.dtype) for leaf, part in pairs if isinstance(leaf, Tensor | Weak)]
+
+
+def plain(value: Any) -> Any:
+    """A concrete value without TensorFlow: Python numbers for per-member Python numbers, NumPy's for tensors."""
+
+    def leaf(part: Any) -> Any:
+        if isinstance(part, WeakScalar):
+            return part.tensor.numpy().item()  # type: ignore[attr-defined]
+        return part.numpy() if is_tensor(part) else part
+
+    return tf.nest.map_structure(leaf, value)
+
+
+def to_dtype(value: Any, dtype: tf.DType) -> tf.Tensor:
+    if isinstance(value, WeakScalar):
+        value = value.tensor
+    if is_tensor(value):
+        return tf.cast(value, dtype)
+    return tf.convert_to_tensor(value, dtype)
+
+
+def coerce(
+    source: Type, target: Type, stored: Sequence[tf.Tensor], shared: Sequence[tf.Tensor], size: int
+) -> list[tf.Tensor]:
+    """A whole batch's stored leaves of type ``source``, as leaves of type ``target``."""
+    remaining = iter(stored)
+    result = []
+    for have, want in zip(leaves(source), leaves(target), strict=True):
+        part = next(remaining) if isinstance(have, Tensor | Weak) else None
+        if isinstance(want, Tensor | Weak):
+            if part is None:
+                member = shared[have.index] if isinstance(have, Shared) else have.value  # type: ignore[union-attr]
+                part = tf.broadcast_to(to_dtype(member, want.dtype), (size, *want.shape))
+            result.append(tf.cast(part, want.dtype))
+    return result
+
+
+def truth_values(type_: Type, stored: Sequence[tf.Tensor], shared: Sequence[tf.Tensor], size: int) -> tf.Tensor:
+    """A condition as one bool for each member, [size]."""
+    (test,) = coerce(type_, Tensor(tf.bool, ()), stored, shared, size)
+    return test

@@ -1,0 +1,1 @@
+"""What desugared code calls while it runs: operators, indexing, numbers and structures that differ between members."""

@@ -1,0 +1,277 @@
+"""Indexing, unpacking and iteration, of tensors by values that differ between members."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from autobatch import context, errors
+from autobatch.language.structs import Rows
+from autobatch.language.values import WIDE_DTYPES, WeakScalar, is_tensor, per_member, weak
+
+slice_ = slice
+
+
+def unpack(value: Any, count: int) -> Any:
+    """``value``, ready to be unpacked into ``count`` targets: a tensor's rows, which TensorFlow does not iterate."""
+    if isinstance(value, WeakScalar) or (isinstance(value, tf.Tensor) and value.shape.rank == 0):
+        raise errors.TypeMismatchError(
+            f"A scalar cannot be unpacked into {count} targets.",
+            help="for one member this is a scalar: the batch axis is not there.",
+        )
+    if not isinstance(value, tf.Tensor) or not value.shape.rank:
+        return value
+    if value.shape[0] != count:
+        raise errors.TypeMismatchError(f"{count} targets, but a tensor of {value.shape[0]} rows.")
+    return tf.unstack(value)
+
+
+def _has_member_index(index: Any) -> bool:
+    parts = index if isinstance(index, tuple) else (index,)
+    return any(per_member(part) for part in parts)
+
+
+def _position(index: Any, size: int | None) -> tf.Tensor:
+    """A scalar index as a tensor in 0..size-1, negative ones counted from the end."""
+    if size is None:
+        raise errors.TypeMismatchError("An axis that is indexed per member must have a static size.")
+    index = index.tensor if isinstance(index, WeakScalar) else tf.convert_to_tensor(index)
+    if index.shape.rank != 0 or not index.dtype.is_integer:
+        raise errors.TypeMismatchError(
+            f"A per-member index must be an integer scalar; this is {index.dtype.name}{list(index.shape)}.",
+            help="use tf.gather for several rows at once.",
+        )
+    message = f"an index is out of range for an axis of size {size}"
+    context.check((index >= -size) & (index < size), errors.MemberIndexError, message)
+    # In range whatever comes: outside XLA a gather that fails would stop every member.
+    return tf.clip_by_value(tf.where(index < 0, index + size, index), 0, size - 1)
+
+
+def getitem(value: Any, index: Any) -> Any:
+    """``value[index]``; a tensor's index may contain scalar integer tensors, one position per member."""
+    if isinstance(value, Rows):
+        return _row(value, index)
+    if not is_tensor(value):
+        _check_slices(index)
+        if isinstance(value, list | tuple) and per_member(index):
+            return _chosen(value, index)
+        if not _has_member_index(index):
+            return value[index]
+        if isinstance(value, dict):
+            raise errors.TypeMismatchError(
+                "A dict cannot be asked for a key that differs between members.", help="use if and elif, or a tensor."
+            )
+        value = tf.convert_to_tensor(value)
+    _check_slices(index)
+    if value.shape.rank == 0:
+        raise errors.TypeMismatchError(
+            "A scalar is indexed.", help="for one member this is a scalar: the batch axis is not there."
+        )
+    if not _has_member_index(index):
+        return value[index]
+    axis = 0
+    for part in _all_parts(index, value.shape.rank):
+        if per_member(part):
+            value = tf.gather(value, _position(part, value.shape[axis]), axis=axis)
+        else:
+            value = value[(slice(None),) * axis + (part,)]
+            axis += not isinstance(part, int)
+    return value
+
+
+def _row(rows: Rows, index: Any) -> Any:
+    """``rows[index]``, where the first part of the index is a position among the member's own rows."""
+    first, *rest = index if isinstance(index, tuple) else (index,)
+    if not per_member(first) and not isinstance(first, int):
+        raise errors.TypeMismatchError(
+            "Only a row of a ragged argument can be taken (x[i]), not a slice.", help="loop over range(start, stop)."
+        )
+    length = rows.length if isinstance(rows.length, WeakScalar) else weak(rows.length)
+    position = (first if isinstance(first, WeakScalar) else weak(first)) if not is_tensor(first) else first
+    at = tf.cast(position.tensor if isinstance(position, WeakScalar) else position, tf.int64)
+    inside = (at >= -length.tensor) & (at < length.tensor)
+    failure = "an index is out of range for a member's own number of rows"
+    context.check(inside, errors.MemberIndexError, failure)
+    row = item(rows, WeakScalar(tf.where(inside, tf.where(at < 0, at + length.tensor, at), 0), int))
+    return getitem(row, tuple(rest)) if rest else row
+
+
+Rows.__getitem__ = _row  # type: ignore[attr-defined] # a constant index is left to Python
+
+
+def _check_slices(index: Any) -> None:
+    slices = [part for part in (index if isinstance(index, tuple) else (index,)) if isinstance(part, slice)]
+    if any(per_member(bound) for part in slices for bound in (part.start, part.stop, part.step)):
+        raise errors.TypeMismatchError(
+            "The bounds of this slice differ between members, so its shape would too.",
+            help="tf.gather(x, start + tf.range(n)) takes n items from each member's own start; "
+            "tf.where(tf.range(len(x)) < n, x, 0) keeps the first n of each.",
+        )
+
+
+def _all_parts(index: Any, rank: int) -> list[Any]:
+    """The parts of an index, with ``...`` written out."""
+    parts = list(index) if isinstance(index, tuple) else [index]
+    at = next((k for k, part in enumerate(parts) if part is Ellipsis), None)
+    if at is not None:
+        named = sum(part is not None for part in parts) - 1
+        parts[at : at + 1] = [slice(None)] * (rank - named)
+    return parts
+
+
+def _chosen(value: Any, position: Any) -> Any:
+    """The item of a Python list or tuple at each member's own position; the items must be alike."""
+    try:
+        if all(type(part) in (int, float) for part in value):
+            kind = float if float in map(type, value) else int
+            return WeakScalar(getitem(tf.constant(value, WIDE_DTYPES[kind]), position), kind)
+        if any(isinstance(part, str) for part in tf.nest.flatten(value)):
+            raise TypeError("strings")
+        return tf.nest.map_structure(lambda *parts: getitem(tf.stack(parts), position), *value)
+    except (TypeError, ValueError) as error:
+        raise errors.TypeMismatchError(
+            f"A {type(value).__name__} of unlike items cannot be indexed by a value that differs between members.",
+            help="make it a tensor, or index it with a Python number.",
+        ) from error
+
+
+class UnlikeItemsError(Exception):
+    """The items of a loop have no common type, so it must be unrolled.
+
+    Attributes:
+      count: the number of items.
+      function, variable: the program's function, and its variable that holds the items.
+    """
+
+    def __init__(self, count: int, function: str = "", variable: str = ""):
+        self.count, self.function, self.variable = count, function, variable
+
+
+def _iterable(value: Any) -> Any:
+    if isinstance(value, Rows):
+        return value
+    if isinstance(value, WeakScalar) or (is_tensor(value) and not value.shape.rank):
+        raise errors.TypeMismatchError("A scalar cannot be looped over.", help="loop over range(n).")
+    return value if is_tensor(value) or isinstance(value, list | tuple) else list(value)
+
+
+def alike(items: Sequence[Any]) -> bool:
+    """Whether one position can stand for any of the items: all numbers, or tensors of one dtype and shape, or nests."""
+    try:
+        for item in items:
+            tf.nest.assert_same_structure(items[0], item)
+    except (TypeError, ValueError):
+        return False
+    return all(map(_alike_leaves, zip(*map(tf.nest.flatten, items), strict=True)))
+
+
+def _alike_leaves(column: Sequence[Any]) -> bool:
+    if all(isinstance(leaf, int | float | WeakScalar) for leaf in column):
+        return True
+    if not all(isinstance(leaf, int | float | WeakScalar | tf.Tensor | tf.Variable | np.ndarray) for leaf in column):
+        return False
+    shaped = [leaf for leaf in column if not isinstance(leaf, int | float | WeakScalar)]
+    shapes = {(tf.as_dtype(leaf.dtype), tuple(leaf.shape)) for leaf in shaped}
+    return len(shapes) == 1 and (len(shaped) == len(column) or shaped[0].shape == ())
+
+
+def sequence(value: Any) -> Any:
+    """What a ``for`` loop goes through: a tensor's rows, or a list of an iterable's items."""
+    items = _iterable(value)
+    if not is_tensor(items) and not isinstance(items, Rows) and not alike(items):
+        raise UnlikeItemsError(len(items))
+    return items
+
+
+def unroll(iterable: Any) -> list:
+    """The items of a loop that is to be unrolled: its body is copied for each, in which a known item stays known.
+
+    ``for i in ab.unroll(range(4))`` makes ``i`` a Python number, which may index a list of unlike things.  Use it
+    too where the types of what a loop changes differ from one turn to the next.
+
+    Args:
+      iterable: a Python iterable, or a tensor, for its rows.
+    """
+    items = _iterable(iterable)
+    return tf.unstack(items) if is_tensor(items) else list(items)
+
+
+def rows(value: Any) -> Any:
+    """What a comprehension or a builtin goes through: a tensor's rows, which TensorFlow does not iterate."""
+    return tf.unstack(value) if is_tensor(value) and value.shape.rank else value
+
+
+def unroll_first(value: Any) -> Any:
+    """Asks for the loop over ``value`` to be unrolled."""
+    raise UnlikeItemsError(len(unroll(value)))
+
+
+def item(items: Any, position: Any) -> Any:
+    """``items[position]``, a position that the loop keeps in range."""
+    items = items.padded if isinstance(items, Rows) else items
+    with context.collected_remarks():
+        return getitem(items, position)
+
+
+def setitem(value: Any, index: Any, item: Any) -> Any:
+    """``value`` after ``value[index] = item``: a new tensor, or the same Python container changed in place."""
+    if isinstance(value, Rows):
+        raise errors.TypeMismatchError("A ragged argument cannot be changed.", help="fill a tensor of your own.")
+    if not is_tensor(value) and _has_member_index(index) and context.mode() is context.Mode.TRACING:
+        raise errors.TypeMismatchError(
+            f"A {type(value).__name__} cannot be changed at an index that differs between members.",
+            help="make it a tensor (tf.stack), whose items can be assigned; or loop over ab.unroll(range(n)), whose "
+            "numbers are the same for all members.",
+        )
+    if not is_tensor(value):
+        value[index.numpy() if isinstance(index, tf.Tensor) and hasattr(index, "numpy") else index] = item
+        return value
+    return scatter(value, *place(value, index, item))
+
+
+def place(value: tf.Tensor, index: Any, item: Any) -> tuple[tf.Tensor, tf.Tensor]:
+    """What ``value[index] = item`` writes: positions [..., k] on the first k axes, and the parts to put there."""
+    parts = _all_parts(index, value.shape.rank)
+    if len(parts) > value.shape.rank:
+        raise errors.TypeMismatchError(
+            f"{len(parts)} indices, but the tensor has shape {list(value.shape)}.",
+            help="the batch axis is not there: index as for one example.",
+        )
+    while parts and isinstance(parts[-1], slice) and parts[-1] == slice(None):
+        parts.pop()
+    along = [_positions(part, size) for part, size in zip(parts, value.shape, strict=False)]
+    grid = [p.shape.num_elements() for p in along if p.shape.rank]
+    axis, columns = 0, []
+    for p in along:
+        if p.shape.rank:
+            p = tf.reshape(p, [-1 if k == axis else 1 for k in range(len(grid))])
+            axis += 1
+        columns.append(tf.broadcast_to(p, grid))
+    where = tf.stack(columns, axis=-1) if columns else tf.zeros([0], tf.int32)
+    item = item.astype(value.dtype) if isinstance(item, WeakScalar) else tf.convert_to_tensor(item, value.dtype)
+    shape = [*grid, *value.shape[len(parts) :]]
+    if item.shape.rank is None or tf.broadcast_static_shape(item.shape, tf.TensorShape(shape)) != shape:
+        raise errors.TypeMismatchError(f"An item of shape {list(item.shape)} is put where the shape is {shape}.")
+    return where, tf.broadcast_to(item, shape)
+
+
+def _positions(part: Any, size: int | None) -> tf.Tensor:
+    """The positions on an axis that a part of an index means: a scalar, or a vector for a slice."""
+    if isinstance(part, slice) and not any(map(per_member, (part.start, part.stop, part.step))):
+        return tf.constant(list(range(*part.indices(size))), tf.int32)  # type: ignore[arg-type]
+    if not per_member(part) and not isinstance(part, int | np.integer):
+        raise errors.UnsupportedSyntaxError(
+            "Only integers and slices with fixed bounds can be assigned to (x[i] = v, x[i, 1:3] = v).",
+            help="choose between the old and the new tensor with tf.where.",
+        )
+    return tf.cast(_position(part, size), tf.int32)
+
+
+def scatter(value: tf.Tensor, where: tf.Tensor, what: tf.Tensor) -> tf.Tensor:
+    """``value`` with ``what`` put at the positions ``where`` (see ``place``)."""
+    if not where.shape[-1]:
+        return what
+    return tf.tensor_scatter_nd_update(value, where[tf.newaxis], what[tf.newaxis])

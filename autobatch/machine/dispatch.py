@@ -1,0 +1,175 @@
+"""How the chosen block is run: strategies with the same results and different costs; and the loop around them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from autobatch import ir
+from autobatch.machine.blocks import Machine, State
+from autobatch.machine.partial import RunBlock
+from autobatch.machine.schedule import Choice
+from autobatch.machine.xla import MOST_IN_ONE, not_in_one
+
+Step = Callable[[tf.Tensor, State], tuple[tf.Tensor, State]]  # (chosen block, state) -> what comes then
+
+
+def guarded(
+    machine: Machine, run_block: RunBlock, choose: Choice, shared: Sequence[tf.Tensor], most: int | None = None
+) -> Step:
+    """Each block in a ``tf.while_loop`` that runs while its block is the chosen one, all of them in a chain.
+
+    XLA updates what a While carries in place, and each guard carries only what its block changes.  (Through a
+    Conditional it copies the whole state.)  A block that is chosen again at once stays in its guard, for at ``most``
+    so many runs if the machine is looked at.
+    """
+    changes = [machine.changes(i) for i in range(machine.halt)]
+
+    def guard(i: int, chosen: tf.Tensor, state: State) -> tuple[tf.Tensor, State]:
+        def run(chosen: tf.Tensor, changed: State) -> tuple[tf.Tensor, State]:
+            del chosen
+            new = changed | run_block(i, state | changed, shared)
+            return choose(new["pc"]), new
+
+        def is_chosen(chosen: tf.Tensor, changed: State) -> tf.Tensor:
+            return tf.equal(chosen, i) & machine.may_go_on(changed)
+
+        changed = {key: state[key] for key in changes[i]}
+        if most is not None and i in ir.successors(machine.program.blocks[i].terminator):
+            _, chosen, changed = tf.while_loop(
+                lambda runs, *now: (runs < most) & is_chosen(*now),
+                lambda runs, *now: (runs + 1, *run(*now)),
+                (0, chosen, changed),
+                parallel_iterations=1,
+            )
+        else:
+            chosen, changed = tf.while_loop(is_chosen, run, (chosen, changed), parallel_iterations=1)
+        return chosen, state | changed
+
+    def chain(chosen: tf.Tensor, state: State) -> tuple[tf.Tensor, State]:
+        for i in machine.order:
+            chosen, state = guard(i, chosen, state)
+        return (chosen if len(machine.order) <= MOST_IN_ONE else not_in_one(chosen)), state
+
+    return chain
+
+
+def switch_case(
+    machine: Machine, run_block: RunBlock, choose: Choice, shared: Sequence[tf.Tensor], most: int | None = None
+) -> Step:
+    """The paper's figure 5: ``tf.switch_case`` over all blocks."""
+    del most
+
+    def step(chosen: tf.Tensor, state: State) -> tuple[tf.Tensor, State]:
+        branches = [lambda i=i: state | run_block(i, state, shared) for i in range(machine.halt)]
+        state = tf.switch_case(chosen, branches)
+        return choose(state["pc"]), state
+
+    return step
+
+
+def sweep(
+    machine: Machine, run_block: RunBlock, choose: Choice, shared: Sequence[tf.Tensor], most: int | None = None
+) -> Step:
+    """Each block once, if a lane waits there; nothing is chosen, and ``choose`` only tells when all lanes are done."""
+    del most
+
+    def guard(i: int, state: State) -> State:
+        def run(_: tf.Tensor, changed: State) -> tuple[tf.Tensor, State]:
+            return tf.constant(False), changed | run_block(i, state | changed, shared)
+
+        changed = {key: state[key] for key in machine.changes(i)}
+        waits = tf.reduce_any(tf.equal(state["pc"], i)) & machine.may_go_on(changed)
+        _, changed = tf.while_loop(lambda go, _: go, run, (waits, changed), parallel_iterations=1)
+        return state | changed
+
+    def step(chosen: tf.Tensor, state: State) -> tuple[tf.Tensor, State]:
+        del chosen
+        for i in machine.order:
+            state = guard(i, state)
+        return choose(state["pc"]), state
+
+    return step
+
+
+def auto(
+    machine: Machine, run_block: RunBlock, choose: Choice, shared: Sequence[tf.Tensor], most: int | None = None
+) -> Step:
+    """Guarded; but where a number of steps is to tell who never ends, a sweep, in which nobody waits for them."""
+    strategy = guarded if machine.max_steps is None else sweep
+    return strategy(machine, run_block, choose, shared, most)
+
+
+STRATEGIES = {"guarded": guarded, "switch_case": switch_case, "sweep": sweep, "auto": auto}
+
+
+def until_done(machine: Machine, step: Step, choose: Choice, state: State) -> State:
+    """Steps until no lane can move."""
+    _, state = tf.while_loop(
+        lambda chosen, state: (chosen < machine.halt) & machine.may_go_on(state),
+        step,
+        (choose(state["pc"]), state),
+        parallel_iterations=1,
+    )
+    return state
+
+
+LOOK = 4  # passes between two looks at how many lanes are not done; each is looked at where runs are counted
+REPEATS = 16  # runs of a loop's block, in each of them; likewise
+FAIR = 64  # passes from one time that a block has its turn, whatever the schedule, to the next
+FOREVER = 2**31 - 1  # looks
+
+
+class Limit(NamedTuple):
+    """When the machine stops before its end.
+
+    After ``looks``, or after ``patience`` of them at which at most ``floor`` lanes are not done.
+    """
+
+    floor: tf.Tensor | int = 0
+    patience: tf.Tensor | int = FOREVER
+    looks: tf.Tensor | int = FOREVER
+
+
+class Looks(NamedTuple):
+    """How often the machine was looked at, and how often with no more lanes than the limit's floor."""
+
+    all: tf.Tensor
+    late: tf.Tensor
+
+
+def until_few(machine: Machine, step: Step, choose: Choice, state: State, limit: Limit) -> tuple[State, Looks]:
+    """Steps until no lane can move, or the limit is reached."""
+    look = 1 if machine.counts else LOOK
+    fair = FAIR // look
+
+    def are_few(state: State) -> tf.Tensor:
+        pc = state["pc"]
+        return tf.reduce_sum(tf.cast((pc < machine.halt) | (pc > machine.stopped), tf.int32)) <= limit.floor
+
+    def in_turn(pc: tf.Tensor, turn: tf.Tensor) -> tf.Tensor:
+        """So that who is in a loop without end does not keep the others from ending."""
+        first = turn % max(machine.halt, 1)
+        late = tf.reduce_min(tf.where(pc >= first, pc, machine.halt))
+        return tf.where(late < machine.halt, late, tf.reduce_min(pc))
+
+    def goes_on(chosen: tf.Tensor, state: State, few: tf.Tensor, looks: Looks) -> tf.Tensor:
+        is_due = (few & (looks.late >= limit.patience)) | (looks.all >= limit.looks)
+        return (chosen < machine.halt) & machine.may_go_on(state) & ~is_due
+
+    def passes(chosen: tf.Tensor, state: State, few: tf.Tensor, looks: Looks) -> tuple:
+        chosen = tf.where(tf.equal(looks.all % fair, fair - 1), in_turn(state["pc"], looks.all // fair), chosen)
+        _, chosen, state = tf.while_loop(
+            lambda k, chosen, state: (k < look) & (chosen < machine.halt) & machine.may_go_on(state),
+            lambda k, chosen, state: (k + 1, *step(chosen, state)),
+            (0, chosen, state),
+            parallel_iterations=1,
+        )
+        return chosen, state, are_few(state), Looks(looks.all + 1, looks.late + tf.cast(few, tf.int32))
+
+    none = Looks(tf.constant(0), tf.constant(0))
+    start = (choose(state["pc"]), state, are_few(state), none)
+    _, state, _, looks = tf.while_loop(goes_on, passes, start, parallel_iterations=1)
+    return state, looks

@@ -1,0 +1,185 @@
+"""A machine, compiled: it begins with arguments, or goes on with a state, and stops where the host is to step in.
+
+The batch is cut into parts, which the threads of TensorFlow's executor run beside each other: XLA's CPU code for
+element-wise operations inside a loop uses one thread, and members do not depend on each other.  Slots count the lanes
+of all parts; those behind the last member are empty.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from autobatch.machine import partial
+from autobatch.machine.blocks import Machine, State, deeper
+from autobatch.machine.dispatch import REPEATS, STRATEGIES, Limit, Looks, until_done, until_few
+from autobatch.machine.schedule import SCHEDULES
+from autobatch.machine.xla import as_traced, fitted, whole_loops
+from autobatch.options import Options
+from autobatch.tracing.vectorize import Stored
+
+
+class Outcome(NamedTuple):
+    """What the lanes hold when the machine stops; meaningful for those that have finished, or failed a check."""
+
+    results: list[Stored]
+    fault: tf.Tensor  # [slots] int32: 1 + the position of the check that it failed, or 0
+    notes: list[Stored]  # what each check shows of the lanes that failed it
+    pc: tf.Tensor  # [slots] int32: the block where it stands; ``Machine.stopped`` if it is done, more if it is stalled
+
+
+class Stop(NamedTuple):
+    """A machine that has stopped: what its lanes hold, the state of each part, and how often they were looked at."""
+
+    outcome: Outcome
+    states: list[State]
+    looks: Looks  # at the part that took longest
+
+
+def outcome_of(machine: Machine, state: State, shared: Sequence[tf.Tensor], done: tf.Tensor | None = None) -> Outcome:
+    fault = state.get("fault", tf.zeros([machine.size], tf.int32))
+    pc = tf.where(tf.equal(state["pc"], machine.halt), machine.stopped, state["pc"])
+    return Outcome(machine.results(state, shared, done), fault, machine.notes(state), pc)
+
+
+def in_one_go(machine: Machine, options: Options) -> Callable[[list[Stored], list[tf.Tensor]], Outcome]:
+    """From arguments to the end, for a graph that no host looks at."""
+    choose = SCHEDULES[options.schedule](machine)
+    run_block = partial.STRATEGIES[options.partial](machine)
+
+    def run(arguments: list[Stored], shared: list[tf.Tensor]) -> Outcome:
+        step = STRATEGIES[options.dispatch](machine, run_block, choose, shared)
+        return outcome_of(machine, until_done(machine, step, choose, machine.initial(arguments)), shared)
+
+    return run
+
+
+class Engine:
+    """A machine for ``count`` members in ``parts``; ``machine`` is that of one part.
+
+    ``stops_early``: whether it heeds limits, which costs a tenth of the time of a machine with few lanes.
+    """
+
+    def __init__(self, machine: Machine, parts: int, count: int, options: Options, stops_early: bool):
+        self.machine, self.loop_limit = fitted(machine, options)
+        self.parts, self.count, self.options = parts, count, options
+        self.stops_early = stops_early
+        self._traced: dict[Callable, Callable] = {}
+        self._takers: dict[Engine, Callable] = {}
+
+    def begin(self, arguments: list[Stored], shared: list[tf.Tensor], limit: Limit) -> Stop:
+        return self._run(self._from_arguments, arguments, shared, limit)
+
+    def resume(self, states: list[State], shared: list[tf.Tensor], limit: Limit) -> Stop:
+        return self._run(self._from_states, states, shared, limit)
+
+    def take_over(self, states: list[State], slots: np.ndarray, source: Engine) -> list[State]:
+        """The members in these slots of another engine, in the first of this one, whose stacks may be deeper."""
+        if source not in self._takers:
+            take = functools.partial(_moved, more=self.machine.depth - source.machine.depth, target=self)
+            self._takers[source] = tf.function(take, autograph=False)
+        return self._takers[source](states, self._filled(slots), tf.constant(len(slots)))
+
+    def spread(self, state: State) -> list[State]:
+        """The states of the parts, from that of the lanes of all parts side by side."""
+        return _moved([state], self._filled(np.arange(self.count)), tf.constant(self.count), more=0, target=self)
+
+    def _filled(self, slots: np.ndarray) -> tf.Tensor:
+        """A slot for each lane."""
+        return tf.constant(np.concatenate([slots, np.zeros(self.parts * self.machine.size - len(slots), slots.dtype)]))
+
+    def _run(self, function: Callable, start: Any, shared: list[tf.Tensor], limit: Limit) -> Stop:
+        tensors = _tensors(limit)
+        with as_traced() if self.options.jit_compile else nullcontext():
+            if function not in self._traced:
+                with whole_loops(self.loop_limit):
+                    if function not in self._traced:
+                        traced = tf.function(function, autograph=False).get_concrete_function(start, shared, tensors)
+                        stop = traced(start, shared, tensors)  # compiles it
+                        self._traced[function] = traced
+                        return stop
+            return self._traced[function](start, shared, tensors)
+
+    def _from_arguments(self, arguments: list[Stored], shared: list[tf.Tensor], limit: Limit) -> Stop:
+        size, missing = self.machine.size, self.parts * self.machine.size - self.count
+        arguments = tf.nest.map_structure(lambda leaf: _padded(leaf, missing), arguments)
+        states = []
+        for k in (part * size for part in range(self.parts)):
+            piece = tf.nest.map_structure(lambda leaf, k=k: leaf[k : k + size], arguments)
+            states.append(self.machine.initial(piece, min(size, max(self.count - k, 0))))
+        return self._from_states(states, shared, limit)
+
+    def _from_states(self, states: list[State], shared: list[tf.Tensor], limit: Limit) -> Stop:
+        each = limit._replace(floor=limit.floor // self.parts)
+        runs = [self._advance(state, shared, each) for state in states]
+        held = [self._look(state, shared) for state, _ in runs]
+        outcome = tf.nest.map_structure(lambda *leaves: tf.concat(leaves, axis=0)[: self.count], *held)
+        looks = tf.nest.map_structure(lambda *counts: tf.reduce_max(tf.stack(counts)), *(p for _, p in runs))
+        return Stop(outcome, [state for state, _ in runs] if self.can_go_on else [], looks)
+
+    @property
+    def can_go_on(self) -> bool:
+        """Whether the host may have to step in, or is to read the state."""
+        return self.stops_early or self.machine.has_calls or self.machine.counts or self.machine.max_steps is not None
+
+    @cached_property
+    def _advance(self) -> Callable[[State, list[tf.Tensor], Limit], tuple[State, Looks]]:
+        """One part, compiled by itself."""
+        machine, options = self.machine, self.options
+        choose = SCHEDULES[options.schedule](machine)
+        run_block = partial.STRATEGIES[options.partial](machine)
+        repeats = (1 if machine.counts else REPEATS) if self.stops_early else None
+
+        def advance(state: State, shared: list[tf.Tensor], limit: Limit) -> tuple[State, Looks]:
+            step = STRATEGIES[options.dispatch](machine, run_block, choose, shared, repeats)
+            if not self.stops_early:
+                return until_done(machine, step, choose, state), Looks(tf.constant(0), tf.constant(0))
+            return until_few(machine, step, choose, state, limit)
+
+        return tf.function(advance, autograph=False, jit_compile=options.jit_compile)
+
+    @cached_property
+    def _look(self) -> Callable[[State, list[tf.Tensor]], Outcome]:
+        def look(state: State, shared: list[tf.Tensor]) -> Outcome:
+            return outcome_of(self.machine, state, shared)
+
+        # Without an epilogue there is nothing to compute, and outside XLA nothing is copied.
+        return tf.function(look, autograph=False, jit_compile=True) if self.machine.has_epilogue else look
+
+
+@functools.lru_cache(8)
+def _tensors(limit: Limit) -> Limit:
+    return Limit(*map(tf.constant, limit))
+
+
+def _padded(leaf: tf.Tensor, missing: int) -> tf.Tensor:
+    return tf.concat([leaf, tf.zeros([missing, *leaf.shape[1:]], leaf.dtype)], axis=0) if missing else leaf
+
+
+def _moved(states: Sequence[State], slots: tf.Tensor, count: tf.Tensor, more: int, target: Engine) -> list[State]:
+    """The members in these slots; more: how many frames deeper the target's stacks are."""
+    size, stopped = target.machine.size, target.machine.stopped
+    whole = {}
+    for key, leaf in states[0].items():
+        axis = Machine.axis(key)
+        if axis is None:
+            leaf = tf.add_n([state[key] for state in states])
+        else:
+            leaf = tf.gather(tf.concat([state[key] for state in states], axis), slots, axis=axis)
+        whole[key] = deeper(key, leaf, more)
+    pc = tf.where(whole["pc"] > stopped, whole["pc"] - stopped - 1, whole["pc"])  # who was stalled tries again
+    whole["pc"] = tf.where(tf.range(target.parts * size) < count, pc, stopped)
+    starts = [part * size for part in range(target.parts)]
+    return [{key: _piece(leaf, Machine.axis(key), k, size) for key, leaf in whole.items()} for k in starts]
+
+
+def _piece(leaf: tf.Tensor, axis: int | None, start: int, size: int) -> tf.Tensor:
+    if axis is None:
+        return leaf if start == 0 else tf.zeros_like(leaf)
+    return leaf[:, start : start + size] if axis else leaf[start : start + size]

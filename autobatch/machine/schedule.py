@@ -1,0 +1,65 @@
+"""Which block runs next, of those at which lanes wait.  The results are the same whatever is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from statistics import mean
+
+import numpy as np
+import tensorflow as tf
+
+from autobatch import ir
+from autobatch.machine.blocks import Machine
+from autobatch.passes.costs import FIXED
+
+Choice = Callable[[tf.Tensor], tf.Tensor]  # from the program counters [Z] to a block; ``machine.halt`` if none waits
+
+
+def earliest(machine: Machine) -> Choice:
+    """The paper's choice: the first block in program order at which a lane waits."""
+    del machine
+    return tf.reduce_min
+
+
+def most_populated(machine: Machine) -> Choice:
+    """The block at which most lanes wait."""
+    return _heaviest(machine, np.ones(machine.halt))
+
+
+def weighed(machine: Machine) -> Choice:
+    """The block that serves most lanes for what it costs.
+
+    So a cheap block runs as soon as a few lanes wait there, which brings them to where others are, and a costly one
+    once most have come.
+    """
+    costs = FIXED / max(machine.size, 1) + np.array(machine.stored.costs[: machine.halt])
+    return _heaviest(machine, 1 / costs)
+
+
+def _heaviest(machine: Machine, weights: np.ndarray) -> Choice:
+    def choose(pc: tf.Tensor) -> tf.Tensor:
+        waits = tf.equal(pc, tf.range(machine.halt)[:, tf.newaxis])  # the other way round XLA takes twice as long
+        waiting = tf.cast(tf.reduce_sum(tf.cast(waits, tf.int32), axis=1), tf.float32)
+        heaviest = tf.argmax(waiting * weights.astype(np.float32), output_type=tf.int32)
+        return tf.where(tf.reduce_max(waiting) > 0, heaviest, machine.halt)
+
+    return choose
+
+
+def auto(machine: Machine) -> Choice:
+    """Weighed, unless there are loops of blocks that do little: lanes go round in the earliest at next to no cost."""
+    worth = machine.size * mean(machine.stored.costs) > FIXED / 3
+    return weighed(machine) if worth or not has_loops(machine.program.blocks) else earliest(machine)
+
+
+def has_loops(blocks: Sequence[ir.Block]) -> bool:
+    """Whether a lane can come to a block again without a call."""
+    reaches = np.zeros([len(blocks), len(blocks)], bool)
+    for i, block in enumerate(blocks):
+        reaches[i, list(ir.successors(block.terminator))] = True
+    for _ in range(len(blocks).bit_length()):
+        reaches |= reaches @ reaches
+    return bool(reaches.diagonal().any())
+
+
+SCHEDULES = {"auto": auto, "earliest": earliest, "most_populated": most_populated, "weighed": weighed}

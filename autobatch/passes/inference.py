@@ -1,0 +1,383 @@
+"""Type inference: abstract interpretation of a local-language program to a fixed point.
+
+Every variable starts unknown.  Running a region on symbolic tensors gives the types of what it assigns; types
+only ever grow (``types.join``), so the iteration ends.  Recursion needs nothing special: a call whose result is
+still unknown ends the walk of its block, which is walked again when the base case has given the callee a type.
+Branches on values that are the same for all members are decided here, and only live code is typed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NoReturn
+
+import tensorflow as tf
+
+from autobatch import errors, ir
+from autobatch.ir import regions
+from autobatch.ir.flow import reachable, reaching
+from autobatch.ir.typed import Check, TypedProgram, Variable
+from autobatch.ir.types import (
+    Exact,
+    JoinError,
+    Shared,
+    Static,
+    Tensor,
+    Type,
+    Weak,
+    describe,
+    join,
+    opaque,
+    same,
+    type_of,
+)  # fmt: skip
+from autobatch.language.indexing import UnlikeItemsError
+from autobatch.language.structs import Rows, map_rows
+from autobatch.passes.simplify import decide_branches, simplified
+from autobatch.tracing.execute import CROSSED, execute
+from autobatch.tracing.explain import raise_at
+from autobatch.tracing.symbolic import lanes_of, symbolic
+
+
+def infer(program: ir.Program) -> TypedProgram:
+    """Types the program, from the types of its inputs.
+
+    Raises:
+      TypeMismatchError: two assignments of a variable have no common type.
+      UndefinedVariableError: some path to a read leaves the variable unset.
+      UnrollingNeeded: some loops go over things of several types.
+    """
+    inference = _Inference(program, program.shared)
+    entry = program.entry
+    for variable, type_ in zip(entry.inputs, program.arguments, strict=True):
+        inference.record((entry.name, variable), type_, entry.location)
+    inference.run()
+    functions = []
+    for function in program.functions:
+        if function.name in inference.entered:
+            decided = decide_branches(function, inference.decisions(function))
+            _check_defined(decided)
+            functions.append(decided)
+    _check_returns(functions, inference)
+    inference.check_result()
+    live = replace(program, functions=tuple(map(simplified, functions)))
+    checks = dict.fromkeys(check for made in inference.checks.values() for check in made)
+    return TypedProgram(live, inference.types, program.shared, tuple(checks))
+
+
+Traced = tuple[dict[str, Type], tuple[Check, ...]]
+
+
+class UnrollingNeeded(Exception):  # noqa: N818 (a request, not an error)
+    """These loops must be unrolled, and the program lowered again."""
+
+    def __init__(self, loops: Sequence[UnlikeItemsError]):
+        self.loops = tuple(loops)
+
+
+class _Inference:
+    def __init__(self, program: ir.Program, shared: Sequence[Tensor | Weak]):
+        self.program, self.shared = program, shared
+        self.types: dict[Variable, Type] = {}
+        self.origin: dict[Variable, ir.Location] = {}
+        self.entered: dict[str, None] = {program.entry.name: None}
+        self.pending: dict[tuple[str, int], None] = {(program.entry.name, 0): None}
+        self.visited: set[tuple[str, int]] = set()
+        self.readers: dict[Variable, set[tuple[str, int]]] = {}
+        self.checks: dict[tuple[str, int, int], tuple[Check, ...]] = {}  # by function, block and operation
+        self.unlike: list[UnlikeItemsError] = []
+        self.failures: dict[tuple[str, int], Exception] = {}
+        self.cache: dict[tuple, Traced] = {}
+        self.escaping = {f.name: _read_elsewhere(f) for f in program.functions}
+
+    def run(self) -> None:
+        while self.pending:
+            at = next(iter(self.pending))
+            del self.pending[at]
+            self.failures.pop(at, None)
+            self.walk(*at)
+        if self.unlike:
+            raise UnrollingNeeded(self.unlike)
+        for error in self.failures.values():
+            raise error
+
+    def record(self, variable: Variable, type_: Type, location: ir.Location) -> None:
+        """Joins a type into a variable's, and has its readers walked again if that changed it."""
+        old = self.types.get(variable)
+        try:
+            new = type_ if old is None else join(old, type_)
+        except JoinError as error:
+            raise self.mismatch(variable, type_, location, error) from None
+        if old is None or not same(old, new):
+            self.types[variable], self.origin[variable] = new, location
+            self.pending |= dict.fromkeys(sorted(self.readers.get(variable, ())))
+
+    def mismatch(self, variable: Variable, type_: Type, location: ir.Location, error: JoinError) -> Exception:
+        function, name = variable
+        shown = name.split(".")[0]
+        what = f"The result of `{function}`" if name in self.program[function].outputs else f"`{shown}`"
+        here, there = describe(self.types[variable]), describe(type_)
+        help = "give both the same dtype, shape and structure."
+        if "None" in (here, there):
+            help = (
+                "give it a value of one type on every path: a search starts from a number such as -inf, not from None; "
+                "a function that ends without `return` returns None."
+            )
+        elif isinstance(type_, list | tuple) and isinstance(self.types[variable], list | tuple):
+            help = "a list that grows has another type in each turn: loop over ab.unroll(...), or fill a tensor."
+        elif isinstance(type_, Static) and not isinstance(type_.value, bool | int | float):
+            help = "members cannot differ in this: do the work in each branch, or tell the cases apart by a number."
+        elif (shape := _shape_to_start_from(self.types[variable], type_)) is not None:
+            help = f"start from a tensor of that shape: tf.zeros({shape}), tf.fill({shape}, value)."
+        elif (
+            isinstance(type_, Tensor | Static | Weak)
+            and "Python" not in here + there
+            and here.split("[")[0] == there.split("[")[0]
+        ):
+            help = "a variable keeps one shape for every member; pad, or start from tf.zeros of the final shape."
+        return errors.TypeMismatchError(
+            f"{what} is {here} on one path and {there} on another.",
+            [(self.origin.get(variable), here), (location, there)],
+            help,
+        )
+
+    # --- one block ------------------------------------------------------------------------------
+
+    def walk(self, name: str, i: int) -> None:
+        self.visited.add((name, i))
+        function = self.program[name]
+        block = function.blocks[i]
+        for k, part in enumerate(regions.regions(block.ops)):
+            known = self.call(name, i, part) if isinstance(part, ir.Call) else self.region((name, i, k), part)
+            if not known:
+                return
+        match block.terminator:
+            case ir.Return():
+                pass
+            case ir.Branch(condition, true, false):
+                if not self.known(name, i, [condition]):
+                    return
+                decision = self.decision(name, block.terminator)
+                for successor in (true, false) if decision is None else (true,) if decision else (false,):
+                    self.enter(name, successor)
+            case terminator:
+                for successor in ir.successors(terminator):
+                    self.enter(name, successor)
+
+    def enter(self, name: str, i: int) -> None:
+        if (name, i) not in self.visited:
+            self.pending[name, i] = None
+
+    def known(self, name: str, i: int, variables: Sequence[str]) -> bool:
+        """Whether the variables have types; asks to walk block ``i`` again when those change."""
+        for v in variables:
+            self.readers.setdefault((name, v), set()).add((name, i))
+        return all((name, v) in self.types for v in variables)
+
+    def decision(self, name: str, branch: ir.Branch) -> bool | None:
+        type_ = self.types[name, branch.condition]
+        if isinstance(type_, Rows):
+            raise errors.TypeMismatchError(
+                "A ragged argument is neither true nor false.", [(branch.location, "")], "test its len(x)."
+            )
+        if tf.nest.is_nested(type_):
+            return len(type_) > 0 if hasattr(type_, "__len__") else True
+        match type_:
+            case Static(value):
+                return bool(value)
+            case Tensor(_, shape) | Shared(_, Tensor(_, shape)) if shape != ():
+                raise errors.TypeMismatchError(
+                    f"A condition must be one truth value per member; this is {type_}.",
+                    [(branch.location, "")],
+                    "use tf.reduce_all or tf.reduce_any.",
+                )
+            case _:
+                return None
+
+    def decisions(self, function: ir.Function) -> dict[int, bool]:
+        """The blocks whose branch goes the same way for all members."""
+        result = {}
+        for i, block in enumerate(function.blocks):
+            if isinstance(block.terminator, ir.Branch) and (function.name, block.terminator.condition) in self.types:
+                decision = self.decision(function.name, block.terminator)
+                if decision is not None:
+                    result[i] = decision
+        return result
+
+    def call(self, name: str, i: int, call: ir.Call) -> bool:
+        callee = self.program[call.function]
+        if not self.known(name, i, call.inputs):
+            return False
+        self.entered[callee.name] = None
+        for parameter, argument in zip(callee.inputs, call.inputs, strict=True):
+            self.check_crossing(name, argument, call.location)
+            self.record((callee.name, parameter), self.types[name, argument], call.location)
+        self.enter(callee.name, 0)
+        results = [(callee.name, v) for v in callee.outputs]
+        for v in results:
+            self.readers.setdefault(v, set()).add((name, i))
+        if not all(v in self.types for v in results):
+            return False
+        for output, result in zip(call.outputs, results, strict=True):
+            self.record((name, output), self.types[result], call.location)
+        return True
+
+    def region(self, at: tuple[str, int, int], region: Any) -> bool:
+        name, i, _ = at
+        if not self.known(name, i, region.inputs):
+            return False
+        for v in region.inputs:
+            self.check_crossing(name, v, next(op.location for op in region.ops if v in op.inputs))
+        inputs = {v: self.types[name, v] for v in region.inputs}
+        try:
+            found, self.checks[at] = self.traced(name, region, inputs)
+        except UnlikeItemsError as loop:
+            self.unlike.append(UnlikeItemsError(loop.count, name, loop.variable))
+            return False
+        except Exception as error:
+            # It may be due to a type that is not final (a literal that will join with a tensor).
+            self.failures[name, i] = error
+            return False
+        for v, type_ in found.items():
+            location = next(op.location for op in reversed(region.ops) if v in op.outputs)
+            self.record((name, v), type_, location)
+        return True
+
+    def check_crossing(self, name: str, variable: str, location: ir.Location) -> None:
+        """Refuses a value that cannot be stored per member and yet outlives its straight-line code."""
+        found = opaque(self.types[name, variable])
+        if found is not None:
+            shown = variable.split(".")[0]
+            raise errors.TypeMismatchError(
+                f"`{shown}` is a {found}, which cannot live across a branch, a loop or a call.",
+                [(self.origin[name, variable], "made here"), (location, "needed here")],
+                found.help or "make it again where it is needed, or keep the tensors that it was made from.",
+            )
+
+    def traced(self, name: str, region: regions.Region, inputs: dict[str, Type]) -> Traced:
+        """The types of the variables that the region assigns and that something outside it reads, and its checks."""
+        wanted = tuple(v for v in region.assigned if v in self.escaping[name])
+        key = (name, region.ops, tuple((v, Exact(t)) for v, t in inputs.items()))
+        if key not in self.cache:
+            self.cache[key] = self.trace(region, inputs, wanted)
+        return self.cache[key]
+
+    def trace(self, region: regions.Region, inputs: dict[str, Type], wanted: Sequence[str]) -> Traced:
+        with tf.__internal__.FuncGraph("autobatch_types").as_default() as graph:
+            env = symbolic(region, inputs, self.shared)
+            if region.kind == "batch":
+                return {v: t for v, t in _batched_types(region.ops[0], env).items() if v in wanted}, ()
+            env[CROSSED] = frozenset(inputs)
+            checks = tuple(outcome.check for outcome in execute(region.ops, env, graph))
+            return {v: _type_of_variable(env[v], v, region) for v in wanted}, checks
+
+    # --- checks of the whole --------------------------------------------------------------------
+
+    def check_result(self) -> None:
+        """Refuses a result that no batch can hold."""
+        entry = self.program.entry
+        for v in entry.outputs:
+            found = opaque(self.types[entry.name, v])
+            if found is not None:
+                raise errors.TypeMismatchError(
+                    f"`{entry.name}` returns a {found}.",
+                    [(self.origin[entry.name, v], "")],
+                    found.help or "return tensors of static shape, or a structure of them.",
+                )
+            map_rows(lambda _, v=v: self.refuse_ragged(v), self.types[entry.name, v])
+
+    def refuse_ragged(self, variable: str) -> NoReturn:
+        entry = self.program.entry.name
+        raise errors.TypeMismatchError(
+            f"`{entry}` returns a ragged argument.", [(self.origin[entry, variable], "")], "return a tensor."
+        )
+
+
+def _shape_to_start_from(old: Type, new: Type) -> list[int] | None:
+    """The shape, if one is a number and the other a tensor with axes."""
+    for number, tensor in ((old, new), (new, old)):
+        if isinstance(number, Weak | Static) and isinstance(tensor, Tensor) and tensor.shape:
+            return list(tensor.shape)
+    return None
+
+
+def _type_of_variable(value: Any, variable: str, region: regions.Region) -> Type:
+    try:
+        return type_of(value)
+    except TypeError as error:  # tf.nest sorts a dict's keys
+        location = next(op.location for op in reversed(region.ops) if variable in op.outputs)
+        raise errors.TypeMismatchError(
+            f"`{variable}` is a structure that TensorFlow cannot take apart: {error}.",
+            [(location, "")],
+            "use keys of one type.",
+        ) from error
+
+
+def _batched_types(op: ir.Assign, env: dict[str, Any]) -> dict[str, Type]:
+    """Types of a batched primitive's outputs, its leading axis removed."""
+    try:
+        value = op.function.call(*(env[v] for v in op.inputs))
+    except Exception as error:
+        raise_at(op.location, error)
+
+    def member(leaf: Any) -> Any:
+        if isinstance(leaf, Tensor) and leaf.shape[:1] == (lanes_of(op),):
+            return Tensor(leaf.dtype, leaf.shape[1:])
+        raise errors.TypeMismatchError(
+            f"A batched primitive must return tensors with the leading batch axis; this returned {leaf}.",
+            [(op.location, f"for a batch of {lanes_of(op)}")],
+        )
+
+    return {op.outputs[0]: tf.nest.map_structure(member, type_of(value))}
+
+
+def _read_elsewhere(function: ir.Function) -> frozenset[str]:
+    """Variables that are read outside the region that assigns them."""
+    found = set(function.outputs)
+    for block in function.blocks:
+        for part in regions.regions(block.ops):
+            found |= set(part.inputs if isinstance(part, regions.Region | ir.Call) else ())
+        if isinstance(block.terminator, ir.Branch):
+            found.add(block.terminator.condition)
+    return frozenset(found)
+
+
+def _check_defined(function: ir.Function) -> None:
+    """Raises UndefinedVariableError where a read may find its variable unset."""
+    before, inputs = reaching(function), set(function.inputs)
+    assigned = {}
+    for block in function.blocks:
+        for op in block.ops:
+            for v in ir.writes(op):
+                assigned.setdefault(v, op.location)  # type: ignore[union-attr]
+    for i in sorted(reachable(function.blocks)):
+        now, block = dict(before[i]), function.blocks[i]
+        for op in block.ops:
+            for v in ir.reads(op):
+                if v not in inputs and (0, -1) in now[v]:
+                    raise _undefined(v, op.location, assigned.get(v))  # type: ignore[union-attr]
+            now |= dict.fromkeys(ir.writes(op), frozenset())
+        if isinstance(block.terminator, ir.Branch):
+            v = block.terminator.condition
+            if v not in inputs and (0, -1) in now[v]:
+                raise _undefined(v, block.terminator.location, assigned.get(v))
+
+
+def _undefined(variable: str, read: ir.Location | None, assigned: ir.Location | None) -> Exception:
+    shown = variable.split(".")[0]
+    return errors.UndefinedVariableError(
+        f"`{shown}` may be read before it is set: some path gets here without an assignment to it.",
+        [(read, "read here"), (assigned, "set here, but not on every path")],
+        f"give `{shown}` a value before the branch or the loop.",
+    )
+
+
+def _check_returns(functions: Sequence[ir.Function], inference: _Inference) -> None:
+    for function in reversed(functions):  # a callee before its callers, which do not return for its sake
+        if any((function.name, v) not in inference.types for v in function.outputs):
+            raise errors.TypeMismatchError(
+                f"`{function.name}` never returns: every path through it calls itself again or loops for ever.",
+                [(function.location, "")],
+                "add a base case that returns without recursing.",
+            )

@@ -1,0 +1,117 @@
+"""Runs straight-line user code: on symbolic members while it is traced, on real ones where it is interpreted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import tensorflow as tf
+
+from autobatch import context, errors, ir
+from autobatch.ir.typed import Check
+from autobatch.ir.types import Exact, Static, dynamic, opaque, stored_from, type_of
+from autobatch.language.indexing import UnlikeItemsError
+from autobatch.tracing.explain import raise_at
+
+CROSSED = "(crossed)"  # key of ``env`` for the names of the region's inputs; no variable has such a name
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A check that was made: whether a symbolic member passed, and the stored leaves of the values to show."""
+
+    check: Check
+    passed: Any
+    leaves: list[tf.Tensor]
+
+
+def execute(ops: Sequence[ir.Assign], env: dict[str, Any], graph: tf.Graph | None = None) -> list[Outcome]:
+    """Runs unbatched primitives on user values, in place in ``env``; errors point at the user's line.
+
+    If ``graph`` is given, the operations that each primitive adds to it are looked at.
+
+    Returns: the checks that were made, in order.
+    """
+    outcomes: list[Outcome] = []
+    for op in ops:
+        before_count = len(graph.get_operations()) if graph else 0
+        inputs = [env[name] for name in op.inputs]
+        before = [(name, _contents(value)) for name, value in zip(op.inputs, inputs, strict=True)]
+        try:
+            with context.tracing(), context.collected_remarks() as remarks:
+                outputs = op.function.call(*inputs)
+        except UnlikeItemsError as loop:
+            raise UnlikeItemsError(loop.count, variable=op.outputs[0]) from None
+        except Exception as error:
+            raise_at(op.location, error)
+        outcomes += [_outcome(remark, op.location) for remark in remarks]
+        for name, contents in before:
+            if name in env.get(CROSSED, ()) and _contents(env[name]) != contents:
+                raise errors.UnsupportedSyntaxError(
+                    f"`{name}` is a container that crossed a branch, a loop or a call, and is changed in place here.",
+                    [(op.location, "")],
+                    "make a new dict ({**d, 'key': v})."
+                    if isinstance(env[name], dict)
+                    else "fill a tensor of the greatest length (x[i] = v), or build the list by a comprehension.",
+                )
+        if graph:
+            _check_vectorizable(graph.get_operations()[before_count:], op.location)
+        if len(op.outputs) == 1:
+            env[op.outputs[0]] = outputs
+        elif op.outputs:
+            env.update(zip(op.outputs, outputs, strict=True))
+    return outcomes
+
+
+def _outcome(remark: context.Remark, location: ir.Location) -> Outcome:
+    type_ = tuple(map(type_of, remark.values))
+    if opaque(type_):  # an object: shown as it is while tracing
+        type_ = tuple(Static(str(v)) if opaque(t) else t for v, t in zip(remark.values, type_, strict=True))
+    check = Check(remark.error, remark.failure, remark.text, Exact(type_), location)
+    leaves = [leaf for v, t in zip(remark.values, type_, strict=True) if dynamic(t) for leaf in stored_from(t, v)]
+    return Outcome(check, remark.passed, leaves)
+
+
+_CONTROL_FLOW = ("If", "StatelessIf", "While", "StatelessWhile", "Case", "StatelessCase")
+_RANDOM = (
+    "Random",
+    "Rng",
+    "StatelessRandom",
+    "StatelessTruncated",
+    "StatelessMultinomial",
+    "StatelessShuffle",
+    "Multinomial",
+)
+
+
+def _check_vectorizable(operations: Sequence[tf.Operation], location: ir.Location) -> None:
+    for operation in operations:
+        if operation.type in _CONTROL_FLOW:
+            raise errors.VectorizationError(
+                f"TensorFlow's own control flow (here the operation {operation.type}) cannot run per member.",
+                [(location, "")],
+                "write it as plain Python (if, while) in the autobatched function, or mark a function that takes the "
+                "whole batch with @ab.primitive(batched=True).",
+            )
+        if operation.type.startswith("Assign"):
+            raise errors.UnsupportedSyntaxError(
+                "A tf.Variable cannot be changed for each member.",
+                [(location, "")],
+                "return the new value, and assign it outside.",
+            )
+        if operation.type.startswith(_RANDOM):
+            raise errors.VectorizationError(
+                f"TensorFlow's random numbers (here the operation {operation.type}) are not drawn per member.",
+                [(location, "")],
+                "use ab.random with a key per member.",
+            )
+
+
+def _contents(value: Any) -> Any:
+    """A list's or dict's parts by identity, all the way down; None for what cannot be changed in place."""
+    if isinstance(value, dict):
+        return [(key, id(part), _contents(part)) for key, part in value.items()]
+    if isinstance(value, list | tuple):
+        return [(id(part), _contents(part)) for part in value]
+    return None

@@ -1,0 +1,255 @@
+"""From a region, which is straight-line code for one member, to a function of the whole batch."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+import tensorflow as tf
+
+from autobatch import errors, ir
+from autobatch.ir import regions
+from autobatch.ir.typed import Check, makes_checks
+from autobatch.ir.types import Tensor, Type, Weak, coerce, dynamic, stored_from, value_from
+from autobatch.tracing.converters import our_converters
+from autobatch.tracing.execute import CROSSED, Outcome, execute
+from autobatch.tracing.explain import raise_at
+
+Stored = list[tf.Tensor]  # the dynamic leaves of one variable, each [Z, ...]
+Environment = dict[str, Stored]
+
+
+def run_region(
+    region: regions.Region,
+    env: Mapping[str, Stored],
+    types: Mapping[str, Type],
+    wanted: Sequence[str],
+    shared: Sequence[tf.Tensor],
+    size: int,
+    checks: Sequence[Check] = (),
+) -> Environment:
+    """Runs a region for ``size`` members at once.
+
+    Args:
+      region: the operations.
+      env: the stored leaves of (at least) the region's inputs.
+      types: the types of the region's inputs and of ``wanted``.
+      wanted: which of the assigned variables to return.
+      shared: the shared arguments' leaves.
+      size: the batch size Z.
+      checks: the program's checks.
+
+    Returns: the stored leaves of the ``wanted`` variables, and what the region has to say of the checks that it makes:
+      FAULT: for each member 1 + the position in ``checks`` of the first that it failed, or 0.
+      note(k): what the check at position k shows of a member that failed it.
+      printed(n, k): what the region's n-th print, the check at position k, shows.
+    """
+    wanted = [v for v in wanted if v in region.assigned]
+    if region.kind == "batch":
+        return _run_batched(region.ops[0], env, types, wanted, shared, size)
+    if region.kind == "write":
+        (op,) = region.ops
+        if not wanted:
+            return {}
+        return {op.outputs[0]: [write_items(op, env, env[op.inputs[0]][0], tf.ones([size], tf.bool), drops=False)]}
+    if all(op.function is ir.COPY for op in region.ops):
+        return _copy(region.ops, env, types, wanted, shared, size)
+
+    telling = makes_checks(region.ops, checks)
+    alike: set[tuple[str, int]] = set()  # large leaves that are the same for all members
+
+    def member(stored: Mapping[str, Stored]) -> dict[str, Stored]:
+        values: dict[str, Any] = {v: value_from(types[v], stored.get(v, []), shared) for v in region.inputs}
+        values[CROSSED] = frozenset(region.inputs)
+        with tf.name_scope("region"):
+            outcomes = _execute_named(region.ops, values)
+        results = {v: stored_from(types[v], values[v]) for v in wanted}
+        if telling:
+            results |= _told(outcomes, checks)
+        # vectorized_map mishandles results that are outer tensors themselves.
+        return {v: [tf.identity(leaf) for leaf in leaves] for v, leaves in results.items()}
+
+    def varying(stored: Mapping[str, Stored]) -> dict[str, Stored]:
+        results = member(stored)
+        for v, leaves in results.items():
+            for k, leaf in enumerate(leaves):
+                if leaf.shape.num_elements() >= LARGE and not _depends(leaf, stored):
+                    alike.add((v, k))
+                    leaves[k] = tf.zeros([], leaf.dtype)
+        return results
+
+    stored_inputs = {v: env[v] for v in region.inputs if env.get(v)}
+    if not telling and not any(dynamic(types[v]) for v in wanted):
+        return {v: [] for v in wanted}
+    if not stored_inputs:
+        once = member({})
+        return {v: [_repeat(leaf, size) for leaf in leaves] for v, leaves in once.items()}
+    try:
+        with _quiet(), our_converters():
+            result = tf.vectorized_map(varying, stored_inputs, fallback_to_while_loop=False)
+    except (ValueError, NotImplementedError, TypeError) as error:
+        raise _vectorization_error(error, region) from error
+    found = {v: [] for v in wanted} | {key: list(leaves) for key, leaves in result.items()}
+    if alike:
+        once = member({v: [leaf[0] for leaf in leaves] for v, leaves in stored_inputs.items()})
+        for v, k in alike:
+            found[v][k] = _repeat(once[v][k], size)
+    return found
+
+
+# Elements from which on a result that is the same for all members is broadcast by us: vectorized_map tiles it, which
+# XLA evaluates while it compiles and keeps, for all members at once.
+LARGE = 4096
+
+
+def _depends(leaf: tf.Tensor, stored: Mapping[str, Stored]) -> bool:
+    """Whether the tensor is computed from any of the stored leaves."""
+    sources = {id(tensor.op) for leaves in stored.values() for tensor in leaves}
+    pending, seen = [leaf.op], set()
+    while pending:
+        operation = pending.pop()
+        if id(operation) in sources:
+            return True
+        if id(operation) not in seen:
+            seen.add(id(operation))
+            pending += [tensor.op for tensor in operation.inputs]
+    return False
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without TensorFlow's log of what it cannot vectorize, which our error says better."""
+    logger = tf.get_logger()
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+# Keys of an environment for what a region says of its checks; no variable has such a name.
+FAULT = "(fault)"
+
+
+def note(k: int) -> str:
+    return f"(note {k})"
+
+
+def printed(n: int, k: int) -> str:
+    return f"(print {n} {k})"
+
+
+def _told(outcomes: Sequence[Outcome], checks: Sequence[Check]) -> dict[str, Stored]:
+    """One member's checks: the first that failed, what is to be shown of it, and what is printed."""
+    code, told = tf.zeros([], tf.int32), {}
+    for n, outcome in reversed(list(enumerate(outcomes))):
+        k = checks.index(outcome.check)
+        if outcome.check.error is None:
+            told[printed(n, k)] = outcome.leaves
+            continue
+        code = tf.where(outcome.passed, code, 1 + k)
+        if outcome.leaves:
+            later = told.get(note(k), outcome.leaves)
+            told[note(k)] = [tf.where(outcome.passed, b, a) for a, b in zip(outcome.leaves, later, strict=True)]
+    return told | {FAULT: [code]}
+
+
+def _copy(
+    ops: Sequence[ir.Assign],
+    env: Mapping[str, Stored],
+    types: Mapping[str, Type],
+    wanted: Sequence[str],
+    shared: Sequence[tf.Tensor],
+    size: int,
+) -> Environment:
+    copies = dict(env)
+    for op in ops:
+        (source,), (target,) = op.inputs, op.outputs
+        copies[target] = coerce(types[source], types[target], copies.get(source, []), shared, size)
+    return {v: copies[v] for v in wanted}
+
+
+def _execute_named(ops: Sequence[ir.Assign], values: dict[str, Any]) -> list[Outcome]:
+    """Runs the primitives, each in a name scope from which an error can be traced back to it."""
+    outcomes = []
+    for k, op in enumerate(ops):
+        with tf.name_scope(f"primitive_{k}") if len(ops) > 1 else nullcontext():
+            outcomes += execute((op,), values)
+    return outcomes
+
+
+def _run_batched(
+    op: ir.Assign,
+    env: Mapping[str, Stored],
+    types: Mapping[str, Type],
+    wanted: Sequence[str],
+    shared: Sequence[tf.Tensor],
+    size: int,
+) -> Environment:
+    if op.function.size not in (None, size):
+        raise errors.BatchShapeError(
+            f"A batched primitive takes a batch of {op.function.size}, and this is a batch of {size}.",
+            [(op.location, "")],
+        )
+    arguments = [value_from(types[v], env.get(v, []), shared) for v in op.inputs]
+    try:
+        value = op.function.call(*arguments)
+    except Exception as error:
+        raise_at(op.location, error)
+    result = {v: stored_from(types[v], value) for v in wanted}
+    for v, leaves in result.items():
+        for leaf, type_ in zip(leaves, dynamic(types[v]), strict=True):
+            _check_batched_shape(leaf, type_, size, op)
+    return result
+
+
+def _check_batched_shape(leaf: tf.Tensor, type_: Tensor | Weak, size: int, op: ir.Assign) -> None:
+    if leaf.shape != (size, *type_.shape):
+        raise errors.BatchShapeError(
+            f"A batched primitive returned shape {list(leaf.shape)}; {[size, *type_.shape]} was expected.",
+            [(op.location, "")],
+        )
+
+
+def write_items(op: ir.Assign, env: Mapping[str, Stored], old: tf.Tensor, active: tf.Tensor, drops: bool) -> tf.Tensor:
+    """Writes some items of the active members (see ``operators.place``).
+
+    Args:
+      op: the write; its inputs are the variable, where and what.
+      env: the stored leaves of where [Z, ..., k] and what [Z, ..., ...].
+      old: the variable's leaf, [Z, ...].
+      active: [Z] bool.
+      drops: whether a scatter drops what is out of range, as XLA's does; otherwise it fails.
+    """
+    (where,), (what,) = env[op.inputs[1]], env[op.inputs[2]]
+    size = old.shape[0]
+    shape = [size] + [1] * (where.shape.rank - 1)
+    lanes = tf.reshape(tf.where(active, tf.range(size), size) if drops else tf.range(size), shape)
+    indices = tf.concat([tf.broadcast_to(lanes, [*where.shape[:-1], 1]), where], axis=-1)
+    if not drops:
+        chosen = tf.reshape(active, [-1] + [1] * (what.shape.rank - 1))
+        what = tf.where(chosen, what, tf.gather_nd(old, indices))
+    return tf.tensor_scatter_nd_update(old, indices, what)
+
+
+def _repeat(leaf: tf.Tensor, size: int) -> tf.Tensor:
+    return tf.broadcast_to(leaf, (size, *leaf.shape))
+
+
+def _vectorization_error(error: Exception, region: regions.Region) -> Exception:
+    """Names the TensorFlow operation that cannot be vectorized, and the user's line that it comes from."""
+    text = str(error)
+    found = re.search(r"primitive_(\d+)", text)
+    op = region.ops[int(found.group(1))] if found else region.ops[0]
+    operation = re.search(r"(?:No pfor vectorization defined for|converter defined for) (\w+)", text)
+    what = f"the operation {operation.group(1)}" if operation else "this line"
+    return errors.VectorizationError(
+        f"TensorFlow cannot vectorize {what}.",
+        [(op.location, "")],
+        "put it in a function that takes the whole batch, marked @ab.primitive(batched=True); "
+        "for random numbers use ab.random.",
+    )
