@@ -138,6 +138,10 @@ class ExecutionError(AutobatchError):
     """TensorFlow failed while running the user's operations."""
 
 
+class InvalidProgramError(AutobatchError):
+    """A program between two passes breaks the rules of its language, which is a bug of a pass; or text is none."""
+
+
 class RunFileError(AutobatchError):
     """A saved run that cannot be read, or was made by another program, or a run that cannot be saved."""
 

@@ -1,1 +1,1 @@
-"""What runs a program for a batch, on the host's side: the program-counter machine, local-static interpretation, plain Python."""
+"""What runs a program for a batch, on the host's side: program counter, local-static interpretation, plain Python."""

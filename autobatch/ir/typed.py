@@ -53,6 +53,9 @@ class TypedProgram:
     shared: tuple[Tensor | Weak, ...]  # the types of the shared arguments' leaves
     checks: tuple[Check, ...]  # what members must meet; a failed member holds 1 + the check's position
 
+    def __str__(self) -> str:
+        return f"{self.program}\n\ntypes:\n{self.types_text()}"
+
     def types_text(self) -> str:
         """Each function's variables with their types."""
         parts = []
@@ -76,6 +79,13 @@ class TypedStackProgram:
     owners: tuple[ir.Signature, ...]  # for each block, the function that it comes from
     epilogue: int | None = None  # the block that need only run once, when all members wait at it
     flows: tuple[tuple[Step, ...], ...] = ()  # for each block, what its parts do to leaves, once that is known
+
+    def __str__(self) -> str:
+        owned = {owner: [i for i, other in enumerate(self.owners) if other == owner] for owner in self.owners}
+        functions = [f"{owner}: blocks {' '.join(map(str, blocks))}" for owner, blocks in owned.items()]
+        epilogue = [] if self.epilogue is None else [f"epilogue: {self.epilogue}"]
+        types = [f"  {v}: {describe(t)}" for v, t in self.types.items()]
+        return "\n".join([str(self.program), *functions, *epilogue, "types:", *types])
 
     def with_blocks(self, order: Sequence[int]) -> TypedStackProgram:
         """The program with these of its blocks, in this order; no other is jumped to."""

@@ -5,10 +5,13 @@ A pass is a function from program to program, in a file of its own, and a line h
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from autobatch import errors
+from autobatch.ir.verifier import verify
 from autobatch.passes.block_order import costly_last, epilogue_last
 from autobatch.passes.costs import estimate
 from autobatch.passes.inference import infer
@@ -65,11 +68,28 @@ OPTIMIZATIONS = frozenset(name for p in PASSES for name in (*p.parts, *([p.name]
 
 
 def run(passes: Iterable[Pass], program: Any, optimizations: Collection[str] = OPTIMIZATIONS) -> Any:
-    """The program after these passes, without the optimizations that are not named."""
+    """The program after these passes, without the optimizations that are not named.
+
+    Raises InvalidProgramError, with AUTOBATCH_VERIFY=1 in the environment, behind a pass that makes an invalid program.
+    """
+    verifies = os.environ.get("AUTOBATCH_VERIFY") == "1"
     for each in passes:
         if not each.optional or each.name in optimizations:
             program = each.function(program, **{part: part in optimizations for part in each.parts})
+            if verifies:
+                _verify_after(each, program)
     return program
+
+
+def _verify_after(done: Pass, program: Any) -> None:
+    try:
+        verify(program)
+    except errors.InvalidProgramError as error:
+        raise errors.InvalidProgramError(
+            f"The pass {done.name} made an invalid program. {error.message}",
+            error.places,
+            "this is a bug of autobatch; f.options(optimizations=...) may leave the pass out.",
+        ) from error
 
 
 def until(stage: str) -> tuple[Pass, ...]:

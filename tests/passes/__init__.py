@@ -1,0 +1,1 @@
+"""Programs as text, through the passes, without Python source, TensorFlow or compiling."""
