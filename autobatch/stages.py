@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import tensorflow as tf
 
-from autobatch import errors, ir
+from autobatch import errors, ir, passes
 from autobatch.backends.program_counter import ProgramCounter
 from autobatch.calls import exporting, mapping
 from autobatch.frontend.source import signature
@@ -47,12 +47,13 @@ class Lowered:
         """The program in the stack language."""
         return self._program.stack(self._options.optimizations).program
 
-    def as_text(self, stage: Stage = "ir") -> str:
+    def as_text(self, stage: Stage | str = "ir") -> str:
         """The program as text.
 
         Args:
           stage: "source" (the desugared Python), "ir" (the local language), "types" (of its variables), "stack" (the
-            stack language), or "stablehlo" (what XLA gets, for this batch size).
+            stack language), or "stablehlo" (what XLA gets, for this batch size); or the name of a pass of the compiler
+            (see CONTRIBUTING.md), for the program after it.
         """
         match stage:
             case "source":
@@ -66,6 +67,8 @@ class Lowered:
             case "stablehlo":
                 arguments = self._program.arguments(self._taken)
                 return self._machine().compiler_ir(arguments, self._taken.shared, "stablehlo")
+            case name if name in (each.name for each in passes.PASSES):
+                return str(self._program.after(name, self._options.optimizations))
         raise ValueError(f"stage must be 'source', 'ir', 'types', 'stack' or 'stablehlo', not {stage!r}")
 
     def to_hlo(self) -> tuple[bytes, list[tf.Tensor]]:

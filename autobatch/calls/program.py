@@ -9,7 +9,7 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.python.eager import record as tapes
 
-from autobatch import context, errors, passes
+from autobatch import context, errors, ir, passes
 from autobatch.backends.local_static import LocalStatic
 from autobatch.backends.members import Batch
 from autobatch.backends.program_counter import ProgramCounter
@@ -51,13 +51,13 @@ def check_untaped(call: str, taken: Arguments) -> None:
 
 def _typed(
     callee: Callee, callee_of: Callable[[Any], Callee | None], taken: Arguments
-) -> tuple[Frontend, TypedProgram]:
+) -> tuple[Frontend, ir.Program, TypedProgram]:
     unrolled: dict[tuple, int] = {}
     while True:
         frontend = lower(callee, taken.static, callee_of, unrolled)
         program = dataclasses.replace(frontend.program, arguments=tuple(taken.types), shared=tuple(taken.shared_types))
         try:
-            return frontend, passes.run(passes.until("types"), program)
+            return frontend, program, passes.run(passes.until("types"), program)
         except UnrollingNeeded as needed:
             unrolled |= {frontend.place(loop): loop.count for loop in needed.loops}
 
@@ -69,7 +69,7 @@ class Program:
     """
 
     def __init__(self, callee: Callee, callee_of: Callable[[Any], Callee | None], taken: Arguments):
-        self.frontend, self.typed = _typed(callee, callee_of, taken)
+        self.frontend, self.untyped, self.typed = _typed(callee, callee_of, taken)
         self.stacks: dict[frozenset[str], StoredProgram] = {}
         self.executables = Recent[tuple, ProgramCounter | LocalStatic](self._of_size, frames=5)
         self.pausables = Recent[tuple, ProgramCounter](self._of_size, frames=5)
@@ -88,6 +88,10 @@ class Program:
         if key not in self.stacks:
             self.stacks[key] = passes.run(passes.after("types"), self.typed, key)
         return self.stacks[key]
+
+    def after(self, name: str, optimizations: Collection[str]) -> Any:
+        """The program after the pass of this name."""
+        return passes.run(passes.until(name), self.untyped, optimizations)
 
     def __str__(self) -> str:
         entry = self.typed.program.entry

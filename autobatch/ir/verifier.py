@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import singledispatch
 from typing import Any, NoReturn
 
@@ -173,8 +173,7 @@ def _verify_condition(end: ir.Terminator, types: Mapping[str, Type], where: str)
 @verify.register
 def _(typed: TypedStackProgram) -> None:
     _verify_stack_program(typed)
-    every = {v for block in typed.program.blocks for op in block.ops for v in (*ir.reads(op), *ir.writes(op))}
-    _Frames(typed, lambda v: [v], every).verify()
+    _Frames(typed).verify()
 
 
 def _verify_stack_program(typed: TypedStackProgram) -> None:
@@ -201,19 +200,15 @@ def _verify_stack_program(typed: TypedStackProgram) -> None:
             _check(back, f"A call of block {i} returns to another function's block {block.terminator.return_to}.")
 
 
-_State = tuple[frozenset[Any], tuple[tuple[str, tuple[frozenset[Any], ...]], ...]]
+_State = tuple[frozenset[Leaf], tuple[tuple[str, tuple[frozenset[Leaf], ...]], ...]]
 # what is set; and for each variable what was set of it at each of this frame's pushes, the last one last
 
 
 class _Frames:
-    """Walks through each function's frames: what they have set, and what they have pushed.
+    """Walks through each function's frames: what they have set, and what they have pushed."""
 
-    places: where a variable's parts live: the variable itself, or registers.
-    """
-
-    def __init__(self, typed: TypedStackProgram, places: Callable[[str], Iterable[Any]], checked: Collection[str]):
-        self.typed, self.places, self.checked = typed, places, checked
-        self.blocks = typed.program.blocks
+    def __init__(self, typed: TypedStackProgram):
+        self.typed, self.blocks = typed, typed.program.blocks
         self.before: dict[int, _State] = {}
         self.clobbered = {target: self._set_behind(target) for target in self._called()}
 
@@ -221,13 +216,15 @@ class _Frames:
         ends = [block.terminator for block in self.blocks]
         return {target for end in ends if isinstance(end, ir.PushJump) for target in end.targets}
 
-    def _set_behind(self, start: int) -> frozenset[Any]:
+    def _set_behind(self, start: int) -> frozenset[Leaf]:
         """What blocks set before a call that begins here returns."""
         ops = [op for i in reachable(self.blocks, start) for op in self.blocks[i].ops]
         return self._all(v for op in ops for v in ir.writes(op))
 
-    def _all(self, variables: Iterable[str]) -> frozenset[Any]:
-        return frozenset(place for v in variables if v in self.checked for place in self.places(v))
+    def _all(self, variables: Iterable[str]) -> frozenset[Leaf]:
+        """The leaves of these variables; one without a type, which no block hands on, counts as one leaf."""
+        types = self.typed.types
+        return frozenset(leaf for v in variables for leaf in (leaves_of(v, types) if v in types else [(v, 0)]))
 
     def verify(self) -> None:
         pending = [(0, (self._all(self.typed.program.inputs), ()))]
@@ -266,12 +263,12 @@ class _Frames:
         left = tuple(sorted((v, tuple(saved)) for v, saved in pushed.items() if saved))
         return self._successors(i, frozenset(valid), left)
 
-    def _is_set(self, i: int, variable: str, valid: Collection[Any], place: ir.Location | None) -> None:
+    def _is_set(self, i: int, variable: str, valid: Collection[Leaf], place: ir.Location | None) -> None:
         missing = self._all([variable]) - set(valid)
         what = f"Block {i} reads `{variable}`, which some path leaves unset, or which a call since has set anew."
         _check(not missing, what, place)
 
-    def _successors(self, i: int, valid: frozenset[Any], pushed: tuple) -> list[tuple[int, _State]]:
+    def _successors(self, i: int, valid: frozenset[Leaf], pushed: tuple) -> list[tuple[int, _State]]:
         end, owners = self.blocks[i].terminator, self.typed.owners
         if ir.may_return(end):
             _check(not pushed, f"Block {i} returns with {[v for v, _ in pushed]} still pushed.")

@@ -92,12 +92,12 @@ def _verify_after(done: Pass, program: Any) -> None:
         ) from error
 
 
-def until(stage: str) -> tuple[Pass, ...]:
-    """The passes that make the program of a printed stage."""
-    (last,) = (k for k, each in enumerate(PASSES) if stage in each.stages)
+def until(name: str) -> tuple[Pass, ...]:
+    """The passes up to the one of this name, or to the one that ends the printed stage of this name."""
+    (last,) = (k for k, each in enumerate(PASSES) if name in (each.name, *each.stages))
     return PASSES[: last + 1]
 
 
-def after(stage: str) -> tuple[Pass, ...]:
-    """The passes behind those of a printed stage."""
-    return PASSES[len(until(stage)) :]
+def after(name: str) -> tuple[Pass, ...]:
+    """The passes behind those."""
+    return PASSES[len(until(name)) :]
