@@ -144,6 +144,7 @@ class Autobatched:
                     f"`{self.__name__}` is autobatched, and this call was not seen when the program was lowered.",
                     help="call it by a name that is known then: its own, an attribute, an item of a known list; and "
                     "decorate the functions in between.",
+                    kind="unseen-call",
                 )
         taken = self._take_apart(args, kwargs)
         if self._options.backend == "unbatched":

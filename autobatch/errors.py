@@ -1,11 +1,12 @@
 """Every exception that autobatch raises on purpose, and how a message shows the user's source.
 
 A message says what is wrong in one sentence, then where (file, line, the line itself with a caret),
-then what to do.
+then what to do, and ends with its short name, by which docs/errors.md has more of it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, Protocol
@@ -33,14 +34,23 @@ class AutobatchError(Exception):
       message: one sentence, what is wrong.
       places: the source locations concerned, each with a short remark (may be empty).
       help: what to write instead, or where to look.
+      kind: the message's short name, with which it ends; docs/errors.md has a section on each.
     """
 
-    def __init__(self, message: str, places: Sequence[tuple[Place | None, str]] = (), help: str = ""):
+    def __init__(
+        self, message: str, places: Sequence[tuple[Place | None, str]] = (), help: str = "", *, kind: str = ""
+    ):
         self.message, self.places, self.help = message, tuple(p for p in places if p[0]), help
+        self.kind = kind or usual_kind(type(self))
         parts = [message, *(show(place, remark) for place, remark in self.places if place)]
         if help:
             parts.append(f"help: {help}")
-        super().__init__("\n\n".join(parts))
+        super().__init__("\n\n".join([*parts, f"[{self.kind}]"]))
+
+
+def usual_kind(error: type[AutobatchError]) -> str:
+    """The short name of a class's messages that have none of their own, such as "batch-shape" of BatchShapeError."""
+    return re.sub("(?<=[a-z])(?=[A-Z])", "-", error.__name__.removesuffix("Error")).lower()
 
 
 def show(place: Place, remark: str = "") -> str:
@@ -88,8 +98,10 @@ class MemberError(AutobatchError):
         places: Sequence[tuple[Place | None, str]] = (),
         help: str = "",
         members: tuple[int, ...] = (),
+        *,
+        kind: str = "",
     ):
-        super().__init__(message, places, help)
+        super().__init__(message, places, help, kind=kind)
         self.members = members
 
 

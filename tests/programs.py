@@ -109,7 +109,7 @@ def gcd(a, b):
     return gcd(b, a % b)
 
 
-@program(ints(60, 3, 40))
+@program(ints(20, 3, 14))
 def deep_sum(n):
     if n == 0:
         return 0
@@ -163,7 +163,7 @@ def call_in_while_condition(n):
     return steps
 
 
-@program(ints(3, 10, 27))
+@program(ints(3, 10, 14))
 def call_in_short_circuit(n):
     if n > 5 and triangle(n) > 100:
         return triangle(n)

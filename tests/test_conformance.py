@@ -7,21 +7,21 @@ import pytest
 
 import autobatch as ab
 from autobatch.errors import AutobatchError
-from tests.backends import BACKENDS, assert_same
+from tests.backends import assert_same
 from tests.conformance import FEATURES, refused, table
+from tests.modes import MODES, turns
 from tests.test_golden import check
 
 WORKING = [name for name, feature in FEATURES.items() if feature.error is None]
 REFUSED = [name for name, feature in FEATURES.items() if feature.error is not None]
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("name", WORKING)
-def test_feature(name, backend):
+@pytest.mark.parametrize(("name", "mode"), turns(WORKING))
+def test_feature(name, mode):
     feature = FEATURES[name]
     function = _autobatched(feature.function)
     expected = function.options(backend="unbatched")(*feature.args)
-    assert_same(function.options(**BACKENDS[backend])(*feature.args), expected)
+    assert_same(MODES[mode](function, *feature.args), expected)
 
 
 def _autobatched(function):

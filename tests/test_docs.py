@@ -1,5 +1,6 @@
 """The Python in the documentation runs."""
 
+import inspect
 import os
 import re
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 import tensorflow as tf
 
 import autobatch as ab
+from autobatch import passes
 from examples.fibonacci import fibonacci
 
 ROOT = Path(__file__).parent.parent
@@ -36,6 +38,27 @@ def test_printed_stages():
         path.write_text(text)
     assert count == 4
     assert text == path.read_text()
+
+
+def test_the_table_of_passes():
+    """``make golden`` writes it anew."""
+    path = ROOT / "CONTRIBUTING.md"
+    rows = [
+        f"| {each.name} | `{Path(inspect.getsourcefile(each.function)).name}` | {_first_sentence(each.function)} "
+        f"| {', '.join(f'`{name}`' for name in each.optimizations)} | {', '.join(f'`{s}`' for s in each.stages)} |"
+        for each in passes.PASSES
+    ]
+    head = "| pass | file | what it does | optimizations | ends the stage |\n| --- | --- | --- | --- | --- |"
+    table = "\n".join(["<!-- passes -->", head, *rows, "<!-- /passes -->"])
+    text, count = re.subn(r"<!-- passes -->.*<!-- /passes -->", lambda _: table, path.read_text(), flags=re.S)
+    if os.environ.get("AUTOBATCH_WRITE_GOLDEN"):
+        path.write_text(text)
+    assert count == 1
+    assert text == path.read_text()
+
+
+def _first_sentence(function):
+    return inspect.getdoc(function).split("\n\n")[0].split(". ")[0].replace("\n", " ").rstrip(".").replace("|", "\\|")
 
 
 def test_the_reference_has_all_names():

@@ -26,6 +26,7 @@ from autobatch.errors import (
     VectorizationError,
 )
 from autobatch.language.structs import Rows
+from tests import errors_page, refusals
 from tests.backends import BACKENDS
 from tests.test_golden import check
 
@@ -512,8 +513,29 @@ CASES = [
     (prints_in_a_lambda, UnsupportedSyntaxError), (unseen_call, UnsupportedSyntaxError),
     (numpy_random, UnsupportedSyntaxError), (python_random, UnsupportedSyntaxError), (shifts, TypeMismatchError),
     (divides_with_remainder, TypeMismatchError), (float_of_an_integer, TypeMismatchError),
-    (inverse_of_an_integer, TypeMismatchError),
+    (inverse_of_an_integer, TypeMismatchError), *refusals.CASES,
 ]  # fmt: skip
+
+
+@functools.cache
+def error_of(function):
+    with pytest.raises(AutobatchError) as caught:
+        ab.autobatch(function)(X)
+    return caught.value
+
+
+def test_every_kind_of_message_has_a_section_and_a_program():
+    caught = {function: error_of(function) for function, _ in CASES}
+    check("../../docs/errors.md", errors_page.page(caught))
+    shown = {error.kind for error in caught.values()}
+    assert errors_page.said_in_the_code().keys() - errors_page.classes().keys() - shown == WITHOUT_A_PROGRAM
+    assert not shown & errors_page.classes().keys(), "messages of the language without a name"
+
+
+WITHOUT_A_PROGRAM = {  # that a function of one number could get by itself
+    "choice-of-unlike", "nested-function-as-static", "nested-function-as-value", "no-source", "not-a-function",
+    "ragged-as-tensor", "ragged-changed", "ragged-slice", "static-argument-assigned", "super-without-arguments",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("function", "kind"), CASES, ids=lambda x: x.__name__)
@@ -521,9 +543,10 @@ def test_error_names_the_line(function, kind):
     with pytest.raises(AutobatchError) as caught:
         ab.autobatch(function)(X)
     assert type(caught.value) is kind, caught.value
+    assert str(caught.value).endswith(f"\n\n[{caught.value.kind}]")
     check(f"errors/{function.__name__}.txt", without_places(str(caught.value)))
     shown = [place for place, _ in caught.value.places]
-    assert all(place.file == __file__ for place in shown)
+    assert all(place.file in (__file__, refusals.__file__) for place in shown)
     assert any("# here" in linecache.getline(place.file, place.line) for place in shown)
     assert all(place.source in str(caught.value) for place in shown)
     assert caught.value.help or kind is TypeMismatchError

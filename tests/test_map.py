@@ -17,7 +17,7 @@ from autobatch.backends import members
 from tests.backends import assert_same
 from tests.fuzz import arguments, load
 from tests.generator import programs
-from tests.programs import PROGRAMS, collatz
+from tests.programs import collatz
 from tests.test_random_programs import fixed
 
 
@@ -32,12 +32,6 @@ def small_pools(monkeypatch):
     """Pools of a few members, and results that may wait for few others."""
     monkeypatch.setattr(members, "LARGEST", 1)
     monkeypatch.setattr(members, "WAITING", 1)
-
-
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_programs(name):
-    function, args = PROGRAMS[name]
-    assert_same(function.map(*args, lanes=2), function.options(backend="unbatched")(*args))
 
 
 @settings(fixed, max_examples=10)

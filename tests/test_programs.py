@@ -1,14 +1,30 @@
-"""Every program gives the oracle's answer on every backend."""
+"""Every program gives the oracle's answer, in every way that it may be run."""
 
 import pytest
 
-from tests.backends import BACKENDS, assert_same
+from tests.backends import assert_same
+from tests.modes import IN_TURN, MODES, features, turns
 from tests.programs import PROGRAMS
 
+EVERYWHERE = (  # these have, together, what all programs are made of
+    "batched_primitive", "bubble_sort", "fibonacci_64", "float64_with_literals", "loops_over_rows", "matrix_items",
+    "passing_asserts", "python_number_habits", "random_walk", "range_of_bytes", "ranges", "shared_arguments",
+    "simpson_with_helpers",
+)  # fmt: skip
+PAIRS = turns(PROGRAMS, EVERYWHERE)
 
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_program(name, backend):
+
+@pytest.mark.parametrize(("name", "mode"), PAIRS)
+def test_program(name, mode):
     function, args = PROGRAMS[name]
-    expected = function.options(backend="unbatched")(*args)
-    assert_same(function.options(**BACKENDS[backend])(*args), expected)
+    assert_same(MODES[mode](function, *args), function.options(backend="unbatched")(*args))
+
+
+def test_every_mode_meets_all_that_programs_are_made_of():
+    made_of = {name: features(*PROGRAMS[name]) for name in PROGRAMS}
+    everything = set().union(*made_of.values())
+    for mode in IN_TURN:
+        met = set().union(*(made_of[name] for name, other in PAIRS if other == mode))
+        missing = everything - met
+        who = {f: [n for n in made_of if f in made_of[n]][:4] for f in missing}
+        assert not missing, f"{mode} meets nothing of {who}: send one of these programs EVERYWHERE"

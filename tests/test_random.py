@@ -40,13 +40,15 @@ def expected(seed, name, dtype):
     return np.array(values, dtype)
 
 
+@tf.function(jit_compile=True, autograph=False)
+def batched(keys):
+    return tf.vectorized_map(draws, keys, fallback_to_while_loop=False)
+
+
 @pytest.mark.parametrize("seed", [0, 7, 2**40 + 5])
 def test_bit_identical_under_xla(seed):
     key = r.key(seed)
     np.testing.assert_array_equal(key, expected(seed, "key", np.uint32))
-    batched = tf.function(
-        lambda keys: tf.vectorized_map(draws, keys, fallback_to_while_loop=False), jit_compile=True, autograph=False
-    )
     for name, value in batched(tf.stack([key, r.key(1)])).items():
         np.testing.assert_array_equal(value[0], expected(seed, name, value.dtype.as_numpy_dtype), err_msg=name)
 

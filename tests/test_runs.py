@@ -29,7 +29,7 @@ from tests import killed
 from tests.backends import assert_same
 from tests.fuzz import arguments, load
 from tests.generator import programs
-from tests.programs import PROGRAMS, collatz
+from tests.programs import collatz
 from tests.replicas import fibonacci, sum_to
 from tests.test_random_programs import fixed
 
@@ -64,14 +64,6 @@ def quick(monkeypatch):
 def taken_up(run, function, path):
     run.save(path)
     return ab.load_run(function, path)
-
-
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_programs(name, tmp_path):
-    function, args = PROGRAMS[name]
-    run = taken_up(function.start(*args), function, tmp_path / "run")
-    run = taken_up(run.advance(3), function, tmp_path / "run")
-    assert_same(run.result(), function.options(backend="unbatched")(*args))
 
 
 @settings(fixed, max_examples=10)

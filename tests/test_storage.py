@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 import autobatch as ab
-from tests.backends import BACKENDS
+from tests.modes import MODES, turns
 
 
 class Pair(NamedTuple):
@@ -78,12 +78,11 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("case", CASES)
-def test_every_backend(case, backend):
+@pytest.mark.parametrize(("case", "mode"), turns(CASES))
+def test_every_mode(case, mode):
     function, args = CASES[case]
     expected = function.options(backend="unbatched")(*args)
-    found = function.options(**BACKENDS[backend])(*args)
+    found = MODES[mode](function, *args)
     tf.nest.map_structure(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-6), found, expected)
 
 

@@ -70,7 +70,7 @@ def with_others(error: errors.MemberError, members: Sequence[int]) -> errors.Mem
         return error
     message = f"{error.message} ({_members(others)} failed in other ways.)"
     everyone = tuple(sorted({*error.members, *others}))
-    return type(error)(message, error.places, error.help, everyone)
+    return type(error)(message, error.places, error.help, everyone, kind=error.kind)
 
 
 SHOWN = 3  # members of whom a message shows the values

@@ -164,6 +164,7 @@ class Program:
                 "A compiled program cannot print.",
                 [(prints[0].location, "")],
                 'f.options(backend="local_static", jit_compile=False) prints for each member; f.unbatched for one.',
+                kind="print-compiled",
             )
 
     def arguments(self, taken: Arguments) -> list[list[tf.Tensor]]:

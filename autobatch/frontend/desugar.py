@@ -7,10 +7,12 @@ from typing import Any
 
 import gast
 
+from autobatch import errors
 from autobatch.frontend import fence, item_assignment
 from autobatch.frontend.core import Callee, Core
 from autobatch.frontend.loops import split_walrus
 from autobatch.frontend.nested import Nested
+from autobatch.frontend.refusals import together
 from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.source import Source, unparse
 from autobatch.frontend.syntax import Statements, always_leaves, assign, constant, load, renamed, store, support, thunk
@@ -32,7 +34,10 @@ def desugar(source: Source, callee_of: Callable[[Any], Callee | None], unrolled:
 class _Desugarer(Nested):
     def run(self) -> Core:
         self.result = self.fresh("result")
+        self.refused: list[errors.UnsupportedSyntaxError] = []
         body = self.block(self.tree.body)
+        if self.refused:
+            raise together(self.refused, self.source.function.__name__)
         if not always_leaves(body):
             at = self.tree.body[-1]
             body += [assign(self.result, constant(None, at), at), self.return_(at)]
@@ -46,7 +51,15 @@ class _Desugarer(Nested):
         (outer, self.out), (after, self.rest) = (self.out, []), (self.rest, list(statements))
         while self.rest and not always_leaves(self.out):  # after that, nothing runs
             statement = self.statement = self.rest.pop(0)
-            getattr(self, f"do_{type(statement).__name__}")(statement)
+            try:
+                getattr(self, f"do_{type(statement).__name__}")(statement)
+            except errors.UnsupportedSyntaxError as refusal:
+                self.refused.append(refusal)
+                for inside in ("body", "orelse"):
+                    self.block(getattr(statement, inside, []))
+            except Exception:
+                if not self.refused:  # else it may be a consequence
+                    raise
         result, self.out, self.rest = self.out, outer, after
         return result
 

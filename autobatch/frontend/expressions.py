@@ -83,7 +83,12 @@ class _InScope(gast.NodeTransformer):
 
     def visit_Call(self, node: gast.Call) -> gast.AST:
         if self.desugarer.static_value(node.func) is builtins.print:
-            self.desugarer.refuse(node, "print in a lambda or a straight-line nested function", "print outside it.")
+            self.desugarer.refuse(
+                node,
+                "print in a lambda or a straight-line nested function",
+                "print outside it.",
+                kind="print-in-lambda",
+            )
         node = self.generic_visit(node)
         if not set(names(node.func)) & self.bound:
             self.desugarer.use_operator(node)
@@ -154,7 +159,12 @@ class Expressions(Scope):
 
     def on_Name(self, node: gast.Name) -> gast.AST:
         if self.lifted and isinstance(self.static_value(node), Callee):
-            self.refuse(node, f"the nested function `{node.id}` as a value", "call it, or define it outside.")
+            self.refuse(
+                node,
+                f"the nested function `{node.id}` as a value",
+                "call it, or define it outside.",
+                kind="nested-function-as-value",
+            )
         helper = self.helpers.get(node.id)
         changing = helper is not None and any(self.assignments[name] > 1 for name in helper.captured)
         name = self.children(node)
@@ -177,7 +187,10 @@ class Expressions(Scope):
             isinstance(self.statement, gast.AugAssign) and self.statement.target.id == name
         ):
             self.refuse(
-                node, f"`:=` to `{name}`, which the same statement reads before", "assign on a line of its own."
+                node,
+                f"`:=` to `{name}`, which the same statement reads before",
+                "assign on a line of its own.",
+                kind="walrus",
             )
         value = self.expression(node.value)
         self.out.append(assign(name, value, node))
@@ -312,6 +325,7 @@ class Expressions(Scope):
                     node,
                     f"a lambda or generator that uses `{changing[0]}`, which is assigned more than once",
                     "use another name for one of the values, or call a function that takes it as an argument.",
+                    kind="kept-closure",
                 )
         return self.in_scope(node)
 
@@ -325,6 +339,7 @@ class Expressions(Scope):
                     part,
                     "an autobatched call inside a lambda or a straight-line helper",
                     "write a nested `def` and call it, or use a for loop.",
+                    kind="call-inside-lambda",
                 )
         return _InScope(self, inner).generic_visit(node)
 
@@ -340,7 +355,12 @@ class Expressions(Scope):
             case gast.Attribute(value=gast.Constant(value=str()), attr="format") if not node.keywords:
                 return support("text", [node.func.value, *map(self.expression, node.args)], node)
             case gast.Name(id="super") if not node.args:
-                self.refuse(node, "`super()` without arguments", "name the parent: Parent.method(self, ...).")
+                self.refuse(
+                    node,
+                    "`super()` without arguments",
+                    "name the parent: Parent.method(self, ...).",
+                    kind="super-without-arguments",
+                )
         call = self.children(node)
         self.use_operator(call)
         return call
@@ -351,10 +371,15 @@ class Expressions(Scope):
         for keyword in node.keywords:
             value = self.static_value(keyword.value)
             if keyword.arg not in options or not isinstance(value, str):
-                self.refuse(node, f"this `{keyword.arg}` of print", "give print values, and constant `sep` and `end`.")
+                self.refuse(
+                    node,
+                    f"this `{keyword.arg}` of print",
+                    "give print values, and constant `sep` and `end`.",
+                    kind="print-arguments",
+                )
             options[keyword.arg] = value
         if any(isinstance(argument, gast.Starred) for argument in node.args):
-            self.refuse(node, "`*` in print", "name the values.")
+            self.refuse(node, "`*` in print", "name the values.", kind="print-arguments")
         values: list[gast.AST] = []
         text = escaped(options["sep"]).join(self.text(argument, values) for argument in node.args)
         text += escaped(options["end"].removesuffix("\n"))
@@ -383,6 +408,7 @@ class Expressions(Scope):
                 call,
                 "random numbers of Python or NumPy, which would be drawn once for all members",
                 "use ab.random, with a key for each member.",
+                kind="python-random",
             )
         if isinstance(value, Hashable) and value in BUILTINS:
             call.func = support(BUILTINS[value], [], call).func
@@ -390,7 +416,9 @@ class Expressions(Scope):
     def autobatched_call(self, node: gast.Call, callee: Callee) -> gast.AST:
         starred = [a for a in node.args if isinstance(a, gast.Starred)] + [k for k in node.keywords if k.arg is None]
         if starred:
-            self.refuse(node, "* or ** in a call to an autobatched function", "name the arguments.")
+            self.refuse(
+                node, "* or ** in a call to an autobatched function", "name the arguments.", kind="star-arguments"
+            )
         accepted = _call_signature(callee)
         try:
             bound = accepted.bind(*node.args, **{k.arg: k.value for k in node.keywords})
@@ -399,6 +427,7 @@ class Expressions(Scope):
                 f"This call does not fit {callee.function.__name__}{accepted}: {error}.",
                 [(self.source.location(node), "")],
                 "pass the arguments that the function takes.",
+                kind="wrong-arguments",
             ) from error
         bound.apply_defaults()
         own = list(signature(callee.function).parameters)
@@ -424,17 +453,25 @@ class Expressions(Scope):
         value = signature(callee.function).parameters[name].default
         if value is None or isinstance(value, bool | int | float | str):
             return constant(value, at)
-        self.refuse(at, f"the default of `{name}`, a {type(value).__name__}", "pass the argument.")
+        self.refuse(
+            at, f"the default of `{name}`, a {type(value).__name__}", "pass the argument.", kind="default-value"
+        )
 
     def static_argument(self, name: str, node: gast.AST) -> Any:
         value = self.static_value(node)
         if value is UNKNOWN:
-            self.refuse(node, f"a per-member value for the static argument `{name}`", "pass a constant or a global.")
+            self.refuse(
+                node,
+                f"a per-member value for the static argument `{name}`",
+                "pass a constant or a global.",
+                kind="static-argument-of-member",
+            )
         if isinstance(value, Callee) and value.captured:
             self.refuse(
                 node,
                 f"a nested function that uses local variables (`{value.captured[0]}`) as the static argument `{name}`",
                 "define it outside, and pass what it needs.",
+                kind="nested-function-as-static",
             )
         return value
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import gast
 
 from autobatch import errors
+from autobatch.frontend.refusals import refusal, together
 from autobatch.frontend.source import Source
 from autobatch.frontend.syntax import SCOPES
 
@@ -23,52 +26,72 @@ _PARTS = (
     gast.unaryop,
 )  # fmt: skip
 
-_INSTEAD = {
-    "With": "move the `with` into an undecorated helper function and call that.",
-    "Try": "per-member exceptions do not exist; test for the bad case with `if`.",
-    "TryStar": "per-member exceptions do not exist; test for the bad case with `if`.",
-    "Raise": "per-member exceptions do not exist; return a value that marks the failure.",
-    "Yield": "collect results in a tensor and return it.",
-    "YieldFrom": "collect results in a tensor and return it.",
-    "Await": "autobatched code cannot wait for anything.",
-    "AsyncFor": "autobatched code cannot wait for anything.",
-    "AsyncWith": "autobatched code cannot wait for anything.",
-    "Global": "return the new value, and assign it outside.",
-    "Nonlocal": "return the new value, and assign it outside.",
-    "Delete": "leave the variable alone; it costs nothing once nothing reads it.",
-    "AsyncFunctionDef": "define the function outside, and pass what it needs as arguments.",
-    "ClassDef": "define the class outside.",
-    "Import": "import at the top of the file.",
-    "ImportFrom": "import at the top of the file.",
-    "Match": "use if and elif.",
+
+@dataclass(frozen=True)
+class _Refused:
+    """A kind of node: what it is called, what to write instead, and the message's short name."""
+
+    what: str
+    instead: str
+    kind: str
+
+
+_NO_EXCEPTIONS = "per-member exceptions do not exist; test for the bad case with `if`."
+_NO_YIELD = "collect results in a tensor and return it."
+_NO_WAITING = "autobatched code cannot wait for anything."
+_NO_OUTER = "return the new value, and assign it outside."
+_NO_IMPORT = "import at the top of the file."
+_TRY = _Refused("`try`", _NO_EXCEPTIONS, "try-statement")
+_REFUSED = {
+    "With": _Refused("`with`", "move the `with` into an undecorated helper function and call that.", "with-statement"),
+    "Try": _TRY,
+    "TryStar": _TRY,
+    "Raise": _Refused(
+        "`raise`", "per-member exceptions do not exist; return a value that marks the failure.", "raise-statement"
+    ),
+    "Yield": _Refused("`yield`", _NO_YIELD, "yield"),
+    "YieldFrom": _Refused("`yield from`", _NO_YIELD, "yield"),
+    "Await": _Refused("`await`", _NO_WAITING, "await"),
+    "AsyncFor": _Refused("`async for`", _NO_WAITING, "await"),
+    "AsyncWith": _Refused("`async with`", _NO_WAITING, "await"),
+    "AsyncFunctionDef": _Refused(
+        "a nested `async def`", "define the function outside, and pass what it needs as arguments.", "await"
+    ),
+    "Global": _Refused("`global`", _NO_OUTER, "global-statement"),
+    "Nonlocal": _Refused("`nonlocal`", _NO_OUTER, "nonlocal-statement"),
+    "Delete": _Refused("`del`", "leave the variable alone; it costs nothing once nothing reads it.", "del-statement"),
+    "ClassDef": _Refused("a nested class", "define the class outside.", "class-definition"),
+    "Import": _Refused("`import`", _NO_IMPORT, "import-statement"),
+    "ImportFrom": _Refused("`import`", _NO_IMPORT, "import-statement"),
+    "Match": _Refused("`match`", "use if and elif.", "match-statement"),
 }
-_KEYWORDS = {
-    "ClassDef": "a nested class", "Delete": "`del`",
-    "ImportFrom": "`import`", "YieldFrom": "`yield from`", "TryStar": "`try`", "AsyncFor": "`async for`",
-    "AsyncWith": "`async with`", "AsyncFunctionDef": "a nested `async def`",
-}  # fmt: skip
 
 
 def check(source: Source) -> None:
-    """Raises UnsupportedSyntaxError at the first construct that the language does not have."""
-    _Fence(source).function(source.tree)
+    """Raises UnsupportedSyntaxError with all constructs that the language does not have."""
+    fence = _Fence(source)
+    fence.function(source.tree)
+    if fence.refused:
+        raise together(fence.refused, source.function.__name__)
 
 
 class _Fence(gast.NodeVisitor):
     def __init__(self, source: Source):
         self.source, self.inner = source, 0  # how many lambdas and comprehensions stand around
+        self.refused: list[errors.UnsupportedSyntaxError] = []
 
-    def refuse(self, node: gast.AST, what: str, instead: str) -> None:
-        raise errors.UnsupportedSyntaxError(
-            f"autobatch does not support {what}.", [(self.source.location(node), "")], instead
-        )
+    def refuse(self, node: gast.AST, what: str, instead: str, *, kind: str) -> None:
+        self.refused.append(refusal(self.source.location(node), what, instead, kind))
 
     def function(self, node: gast.FunctionDef) -> None:
         arguments = node.args
         for extra, mark in ((arguments.vararg, "*"), (arguments.kwarg, "**")):
             if extra is not None:
                 self.refuse(
-                    extra, f"`{mark}{extra.id}` parameters", "name every parameter; one may be a tuple or a dict."
+                    extra,
+                    f"`{mark}{extra.id}` parameters",
+                    "name every parameter; one may be a tuple or a dict.",
+                    kind="star-parameters",
                 )
         for statement in node.body:
             self.visit(statement)
@@ -76,8 +99,10 @@ class _Fence(gast.NodeVisitor):
     def generic_visit(self, node: gast.AST) -> None:
         if not isinstance(node, (*_STATEMENTS, *_EXPRESSIONS, *_PARTS)):
             name = type(node).__name__
-            what = _KEYWORDS.get(name, f"`{name.lower()}`")
-            self.refuse(node, what, _INSTEAD.get(name, "see the language table in the documentation."))
+            usual = _Refused(f"`{name.lower()}`", "see the language table in the documentation.", "unsupported-syntax")
+            refused = _REFUSED.get(name, usual)
+            self.refuse(node, refused.what, refused.instead, kind=refused.kind)
+            return
         self.inner += isinstance(node, SCOPES)
         super().generic_visit(node)
         self.inner -= isinstance(node, SCOPES)
@@ -87,12 +112,17 @@ class _Fence(gast.NodeVisitor):
 
     def visit_For(self, node: gast.For) -> None:
         if any(isinstance(part, gast.Subscript | gast.Attribute) for part in gast.walk(node.target)):
-            self.refuse(node.target, "a loop whose variable is an item or an attribute", "assign it in the body.")
+            self.refuse(
+                node.target,
+                "a loop whose variable is an item or an attribute",
+                "assign it in the body.",
+                kind="loop-target",
+            )
         self.generic_visit(node)
 
     def visit_NamedExpr(self, node: gast.NamedExpr) -> None:
         if self.inner:
-            self.refuse(node, "`:=` inside a lambda or a comprehension", "assign on a line of its own.")
+            self.refuse(node, "`:=` inside a lambda or a comprehension", "assign on a line of its own.", kind="walrus")
         self.generic_visit(node)
 
     def visit_Attribute(self, node: gast.Attribute) -> None:
@@ -101,6 +131,7 @@ class _Fence(gast.NodeVisitor):
                 node,
                 "assignment to an attribute",
                 "use a dataclass with @ab.struct and dataclasses.replace, or a namedtuple and its _replace.",
+                kind="attribute-assignment",
             )
         self.generic_visit(node)
 

@@ -91,6 +91,7 @@ class _Rewriter(gast.NodeTransformer):
                     "Only items of a local variable can be assigned to.",
                     [(self.source.location(target), "")],
                     "copy it to a variable first.",
+                    kind="item-of-no-variable",
                 )
             case _:
                 return [gast.copy_location(gast.Assign(targets=[target], value=value, type_comment=None), target)]

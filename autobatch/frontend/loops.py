@@ -47,7 +47,10 @@ class Loops(Expressions):
         if not forced and isinstance(call, gast.Call) and self.static_value(call.func) is builtins.range:
             if call.keywords or any(isinstance(a, gast.Starred) for a in call.args) or not 1 <= len(call.args) <= 3:
                 self.refuse(
-                    call, "this form of range", "write range(stop), range(start, stop) or range(start, stop, step)."
+                    call,
+                    "this form of range",
+                    "write range(stop), range(start, stop) or range(start, stop, step).",
+                    kind="range-arguments",
                 )
             self.range_loop(node, call)
             return
@@ -244,7 +247,9 @@ class Loops(Expressions):
             parts = None
         if parts is None or len(parts) != len(target.elts):
             raise errors.TypeMismatchError(
-                f"{len(target.elts)} targets, but the item is {value!r}.", [(self.source.location(target), "")]
+                f"{len(target.elts)} targets, but the item is {value!r}.",
+                [(self.source.location(target), "")],
+                kind="wrong-unpacking",
             )
         pairs = zip(target.elts, parts, strict=True)
         return {name: static for element, part in pairs for name, static in self.bound_target(element, part).items()}
@@ -261,9 +266,19 @@ class Loops(Expressions):
                     generator.iter = support("rows", [generator.iter], node)
             return self.scope(node)
         if isinstance(node, gast.GeneratorExp) and id(node) not in self.used_at_once:
-            self.refuse(node, "a generator whose items need statements of their own", "write a list.")
+            self.refuse(
+                node,
+                "a generator whose items need statements of their own",
+                "write a list.",
+                kind="generator-with-statements",
+            )
         if len(node.generators) > 1:
-            self.refuse(node, "this comprehension with several `for`s", "write a for loop.")
+            self.refuse(
+                node,
+                "this comprehension with several `for`s",
+                "write a for loop.",
+                kind="comprehension-of-several-loops",
+            )
         (generator,) = node.generators
         iterable, forced = self.iterable(generator.iter)
         del forced  # a comprehension that needs statements is always unrolled
@@ -313,6 +328,7 @@ class Loops(Expressions):
                 test,
                 "a comprehension whose length differs between members",
                 "choose the value ([a if c else 0.0 for ...]), or fill a tensor in a for loop.",
+                kind="comprehension-length",
             )
         return bool(known)
 

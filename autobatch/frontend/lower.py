@@ -67,6 +67,7 @@ def lower(
                     f"`{base}` is called with more than {MOST_SPECIALISATIONS} different choices of static arguments.",
                     [(_source(target).definition_location, "")],
                     "a recursion over a static argument must end on a condition of static values; else pass a tensor.",
+                    kind="too-many-specialisations",
                 )
             keys[key] = base + "'" * number
             pending.append(target)

@@ -28,7 +28,10 @@ class Nested(Loops):
     def do_FunctionDef(self, node: gast.FunctionDef) -> None:
         if self.assignments[node.name] > 1:
             self.refuse(
-                node, f"a second meaning of `{node.name}`, which is a nested function", "give one another name."
+                node,
+                f"a second meaning of `{node.name}`, which is a nested function",
+                "give one another name.",
+                kind="nested-function-redefined",
             )
         self.check_order(node)
         decorators = [self.decorator(d) for d in node.decorator_list]
@@ -87,6 +90,7 @@ class Nested(Loops):
                 node,
                 f"a use of the nested function `{node.name}` before its definition or outside its block",
                 "define it further up; make functions that call each other outside, with what they need as arguments.",
+                kind="nested-function-order",
             )
 
     # --- straight-line helpers --------------------------------------------------------------------
@@ -101,7 +105,12 @@ class Nested(Loops):
                     defaults[k] = self.temporary(self.expression(default), "default")
         for part in gast.walk(function):
             if isinstance(part, gast.Nonlocal | gast.Global):
-                self.refuse(part, f"`{type(part).__name__.lower()}`", "return the new value, and assign it outside.")
+                self.refuse(
+                    part,
+                    f"`{type(part).__name__.lower()}`",
+                    "return the new value, and assign it outside.",
+                    kind="nonlocal-statement",
+                )
         captured = [v for v in names(function) if v != name and (v in self.locals or v in self.temporaries)]
         changing = [v for v in captured if self.assignments[v] > 1]
         if changing and not all(self.is_used_at_once(use) for s in self.rest for use in _uses(name, s)):
@@ -109,6 +118,7 @@ class Nested(Loops):
                 function,
                 f"a function that uses `{changing[0]}`, which is assigned more than once, and is kept",
                 "call it where you use it, or use another name for one of the values.",
+                kind="kept-closure",
             )
         new = self.namer.fresh(name) if name in self.helpers else name
         self.rename_rest(name, new)
@@ -142,7 +152,12 @@ class Nested(Loops):
         captured = tuple(dict.fromkeys(v for v in free if v in self.locals - set(self.helpers) and v != node.name))
         hidden = [v for c in callees for v in c.captured if v in bound_names(node)]
         if hidden:
-            self.refuse(node, f"`{hidden[0]}` as a name both here and in a nested function called here", "rename one.")
+            self.refuse(
+                node,
+                f"`{hidden[0]}` as a name both here and in a nested function called here",
+                "rename one.",
+                kind="nested-function-name",
+            )
         tree = gast.FunctionDef(
             name=node.name, args=_with_captured(node.args, captured), decorator_list=[], returns=None,
             body=[*(self.helpers[h].definition for h in helpers), *node.body], type_comment=None, type_params=[],
@@ -161,7 +176,7 @@ class Nested(Loops):
     def known_default(self, node: gast.AST) -> Any:
         value = self.static_value(node)
         if value is UNKNOWN:
-            self.refuse(node, "a default that differs between members", "pass the argument.")
+            self.refuse(node, "a default that differs between members", "pass the argument.", kind="default-value")
         return value
 
     def name_static(self, name: str, value: Any) -> str:

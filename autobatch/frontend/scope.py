@@ -12,6 +12,7 @@ import gast
 
 from autobatch import errors
 from autobatch.frontend.core import Callee
+from autobatch.frontend.refusals import refusal
 from autobatch.frontend.source import Source, evaluate
 from autobatch.frontend.syntax import Namer, assigned_names, names
 from autobatch.language.indexing import unroll
@@ -59,6 +60,7 @@ class Scope:
                 f"The static argument `{name}` is assigned to.",
                 [(source.definition_location, "")],
                 "use another name for the new value.",
+                kind="static-argument-assigned",
             )
 
     def fresh(self, hint: str) -> str:
@@ -77,10 +79,8 @@ class Scope:
         self.locals.discard(name)
         self.source = replace(self.source, static={**self.source.static, name: value})
 
-    def refuse(self, node: gast.AST, what: str, instead: str) -> NoReturn:
-        raise errors.UnsupportedSyntaxError(
-            f"autobatch does not support {what}.", [(self.source.location(node), "")], instead
-        )
+    def refuse(self, node: gast.AST, what: str, instead: str, *, kind: str) -> NoReturn:
+        raise refusal(self.source.location(node), what, instead, kind)
 
     def callee(self, function: gast.AST) -> Callee | None:
         value = self.static_value(function)

@@ -72,7 +72,9 @@ def check_function(function: Callable) -> None:
         return
     if isinstance(function, classmethod):
         raise errors.UnsupportedSyntaxError(
-            "autobatch needs a function, not a classmethod.", help="put @classmethod above @ab.autobatch."
+            "autobatch needs a function, not a classmethod.",
+            help="put @classmethod above @ab.autobatch.",
+            kind="not-a-function",
         )
     place = None
     if isinstance(function, types.FunctionType):
@@ -80,7 +82,10 @@ def check_function(function: Callable) -> None:
         text = linecache.getline(code.co_filename, code.co_firstlineno).rstrip()
         place = ir.Location(code.co_filename, code.co_firstlineno, max(text.find("lambda"), 0), text)
     raise errors.UnsupportedSyntaxError(
-        f"autobatch needs a function made by `def`, not {function!r}.", [(place, "")], "write it as a def statement."
+        f"autobatch needs a function made by `def`, not {function!r}.",
+        [(place, "")],
+        "write it as a def statement.",
+        kind="not-a-function",
     )
 
 
@@ -94,6 +99,7 @@ def read(function: Any, static: Mapping[str, Any]) -> Source:
         raise errors.UnsupportedSyntaxError(
             f"The source of `{function.__qualname__}` cannot be read.",
             help="define it in a file or a notebook cell: exec(), `python -c` and the prompt do not keep it.",
+            kind="no-source",
         )
     # An indented function parses inside `if`, which leaves columns and multi-line strings as they are.
     indented = lines[0][:1].isspace()
@@ -103,7 +109,12 @@ def read(function: Any, static: Mapping[str, Any]) -> Source:
     source = Source(function, definition, file, dict(static))
     if not isinstance(definition, gast.FunctionDef):
         kind = "async functions" if isinstance(definition, gast.AsyncFunctionDef) else "this definition"
-        raise errors.UnsupportedSyntaxError(f"autobatch does not take {kind}.", [(source.location(definition), "")])
+        raise errors.UnsupportedSyntaxError(
+            f"autobatch does not take {kind}.",
+            [(source.location(definition), "")],
+            "write it as a plain `def`.",
+            kind="not-a-plain-function",
+        )
     return source
 
 

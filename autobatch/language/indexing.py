@@ -21,11 +21,14 @@ def unpack(value: Any, count: int) -> Any:
         raise errors.TypeMismatchError(
             f"A scalar cannot be unpacked into {count} targets.",
             help="for one member this is a scalar: the batch axis is not there.",
+            kind="wrong-unpacking",
         )
     if not isinstance(value, tf.Tensor) or not value.shape.rank:
         return value
     if value.shape[0] != count:
-        raise errors.TypeMismatchError(f"{count} targets, but a tensor of {value.shape[0]} rows.")
+        raise errors.TypeMismatchError(
+            f"{count} targets, but a tensor of {value.shape[0]} rows.", kind="wrong-unpacking"
+        )
     return tf.unstack(value)
 
 
@@ -37,12 +40,13 @@ def _has_member_index(index: Any) -> bool:
 def _position(index: Any, size: int | None) -> tf.Tensor:
     """A scalar index as a tensor in 0..size-1, negative ones counted from the end."""
     if size is None:
-        raise errors.TypeMismatchError("An axis that is indexed per member must have a static size.")
+        raise errors.TypeMismatchError("An axis that is indexed per member must have a static size.", kind="axis-size")
     index = index.tensor if isinstance(index, WeakScalar) else tf.convert_to_tensor(index)
     if index.shape.rank != 0 or not index.dtype.is_integer:
         raise errors.TypeMismatchError(
             f"A per-member index must be an integer scalar; this is {index.dtype.name}{list(index.shape)}.",
             help="use tf.gather for several rows at once.",
+            kind="index-type",
         )
     message = f"an index is out of range for an axis of size {size}"
     context.check((index >= -size) & (index < size), errors.MemberIndexError, message)
@@ -62,13 +66,17 @@ def getitem(value: Any, index: Any) -> Any:
             return value[index]
         if isinstance(value, dict):
             raise errors.TypeMismatchError(
-                "A dict cannot be asked for a key that differs between members.", help="use if and elif, or a tensor."
+                "A dict cannot be asked for a key that differs between members.",
+                help="use if and elif, or a tensor.",
+                kind="dict-key-of-member",
             )
         value = tf.convert_to_tensor(value)
     _check_slices(index)
     if value.shape.rank == 0:
         raise errors.TypeMismatchError(
-            "A scalar is indexed.", help="for one member this is a scalar: the batch axis is not there."
+            "A scalar is indexed.",
+            help="for one member this is a scalar: the batch axis is not there.",
+            kind="scalar-indexed",
         )
     if not _has_member_index(index):
         return value[index]
@@ -87,7 +95,9 @@ def _row(rows: Rows, index: Any) -> Any:
     first, *rest = index if isinstance(index, tuple) else (index,)
     if not per_member(first) and not isinstance(first, int):
         raise errors.TypeMismatchError(
-            "Only a row of a ragged argument can be taken (x[i]), not a slice.", help="loop over range(start, stop)."
+            "Only a row of a ragged argument can be taken (x[i]), not a slice.",
+            help="loop over range(start, stop).",
+            kind="ragged-slice",
         )
     length = rows.length if isinstance(rows.length, WeakScalar) else weak(rows.length)
     position = (first if isinstance(first, WeakScalar) else weak(first)) if not is_tensor(first) else first
@@ -109,6 +119,7 @@ def _check_slices(index: Any) -> None:
             "The bounds of this slice differ between members, so its shape would too.",
             help="tf.gather(x, start + tf.range(n)) takes n items from each member's own start; "
             "tf.where(tf.range(len(x)) < n, x, 0) keeps the first n of each.",
+            kind="slice-bounds",
         )
 
 
@@ -135,6 +146,7 @@ def _chosen(value: Any, position: Any) -> Any:
         raise errors.TypeMismatchError(
             f"A {type(value).__name__} of unlike items cannot be indexed by a value that differs between members.",
             help="make it a tensor, or index it with a Python number.",
+            kind="unlike-items",
         ) from error
 
 
@@ -154,7 +166,9 @@ def _iterable(value: Any) -> Any:
     if isinstance(value, Rows):
         return value
     if isinstance(value, WeakScalar) or (is_tensor(value) and not value.shape.rank):
-        raise errors.TypeMismatchError("A scalar cannot be looped over.", help="loop over range(n).")
+        raise errors.TypeMismatchError(
+            "A scalar cannot be looped over.", help="loop over range(n).", kind="scalar-looped"
+        )
     return value if is_tensor(value) or isinstance(value, list | tuple) else list(value)
 
 
@@ -219,12 +233,15 @@ def item(items: Any, position: Any) -> Any:
 def setitem(value: Any, index: Any, item: Any) -> Any:
     """``value`` after ``value[index] = item``: a new tensor, or the same Python container changed in place."""
     if isinstance(value, Rows):
-        raise errors.TypeMismatchError("A ragged argument cannot be changed.", help="fill a tensor of your own.")
+        raise errors.TypeMismatchError(
+            "A ragged argument cannot be changed.", help="fill a tensor of your own.", kind="ragged-changed"
+        )
     if not is_tensor(value) and _has_member_index(index) and context.mode() is context.Mode.TRACING:
         raise errors.TypeMismatchError(
             f"A {type(value).__name__} cannot be changed at an index that differs between members.",
             help="make it a tensor (tf.stack), whose items can be assigned; or loop over ab.unroll(range(n)), whose "
             "numbers are the same for all members.",
+            kind="list-item-of-member",
         )
     if not is_tensor(value):
         value[index.numpy() if isinstance(index, tf.Tensor) and hasattr(index, "numpy") else index] = item
@@ -239,6 +256,7 @@ def place(value: tf.Tensor, index: Any, item: Any) -> tuple[tf.Tensor, tf.Tensor
         raise errors.TypeMismatchError(
             f"{len(parts)} indices, but the tensor has shape {list(value.shape)}.",
             help="the batch axis is not there: index as for one example.",
+            kind="too-many-indices",
         )
     while parts and isinstance(parts[-1], slice) and parts[-1] == slice(None):
         parts.pop()
@@ -254,7 +272,9 @@ def place(value: tf.Tensor, index: Any, item: Any) -> tuple[tf.Tensor, tf.Tensor
     item = item.astype(value.dtype) if isinstance(item, WeakScalar) else tf.convert_to_tensor(item, value.dtype)
     shape = [*grid, *value.shape[len(parts) :]]
     if item.shape.rank is None or tf.broadcast_static_shape(item.shape, tf.TensorShape(shape)) != shape:
-        raise errors.TypeMismatchError(f"An item of shape {list(item.shape)} is put where the shape is {shape}.")
+        raise errors.TypeMismatchError(
+            f"An item of shape {list(item.shape)} is put where the shape is {shape}.", kind="item-shape"
+        )
     return where, tf.broadcast_to(item, shape)
 
 
@@ -266,6 +286,7 @@ def _positions(part: Any, size: int | None) -> tf.Tensor:
         raise errors.UnsupportedSyntaxError(
             "Only integers and slices with fixed bounds can be assigned to (x[i] = v, x[i, 1:3] = v).",
             help="choose between the old and the new tensor with tf.where.",
+            kind="item-assignment-index",
         )
     return tf.cast(_position(part, size), tf.int32)
 

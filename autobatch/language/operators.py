@@ -43,6 +43,7 @@ def truth(value: Any) -> Any:
         raise errors.TypeMismatchError(
             f"A condition must be one truth value per member; this has shape {value.shape}.",
             help="use tf.reduce_all or tf.reduce_any.",
+            kind="condition-of-several",
         )
     return value if value.dtype == tf.bool else tf.not_equal(value, tf.zeros([], value.dtype))
 
@@ -67,12 +68,15 @@ def _unified(left: Any, right: Any) -> tuple[Any, Any]:
         if isinstance(value, WeakScalar):
             value = value.astype(dtype or value.tensor.dtype)
         elif isinstance(value, bool | int | float) and dtype is not None and not adopts(type(value), dtype):
-            raise errors.TypeMismatchError(f"One side of the choice is {value!r}, the other has dtype {dtype.name}.")
+            raise errors.TypeMismatchError(
+                f"One side of the choice is {value!r}, the other has dtype {dtype.name}.", kind="choice-of-unlike"
+            )
         tensors.append(_choosable(value, left, right, dtype))
     a, b = tensors
     if a.dtype != b.dtype or a.shape != b.shape:
         raise errors.TypeMismatchError(
-            f"The two sides of this choice differ: {a.dtype.name}{list(a.shape)} and {b.dtype.name}{list(b.shape)}."
+            f"The two sides of this choice differ: {a.dtype.name}{list(a.shape)} and {b.dtype.name}{list(b.shape)}.",
+            kind="choice-of-unlike",
         )
     return a, b
 
@@ -86,6 +90,7 @@ def _choosable(value: Any, left: Any, right: Any, dtype: tf.DType | None) -> tf.
         raise errors.TypeMismatchError(
             f"Members choose between {left!r} and {right!r}, of which one is neither a tensor nor a number.",
             help="choose between numbers.",
+            kind="choice-of-objects",
         )
     return tensor
 
@@ -159,6 +164,7 @@ def at_once(value: Any) -> Any:
             raise errors.UnsupportedSyntaxError(
                 "A function is called later than it was made, and uses variables that are assigned more than once.",
                 help="make it where it is called, or use another name for one of the values.",
+                kind="kept-closure",
             )
 
     def function(*args: Any, **kwargs: Any) -> Any:
@@ -182,7 +188,9 @@ def text(template: str, *values: Any) -> str:
 def _no_members(values: Any) -> None:
     if any(map(per_member, tf.nest.flatten(values))):
         raise errors.TypeMismatchError(
-            "This text would differ between members.", help="print(...) and assert show each member's own value."
+            "This text would differ between members.",
+            help="print(...) and assert show each member's own value.",
+            kind="text-of-members",
         )
 
 
@@ -215,7 +223,9 @@ def power(left: Any, right: Any) -> Any:
     """``left ** right``"""
     if is_tensor(left) and _integers(left, right):
         if not per_member(right) and right < 0:
-            raise errors.TypeMismatchError("An integer tensor has no negative power.", help="make it a float: tf.cast.")
+            raise errors.TypeMismatchError(
+                "An integer tensor has no negative power.", help="make it a float: tf.cast.", kind="negative-power"
+            )
         if per_member(right):
             exponent = right.astype(left.dtype) if isinstance(right, WeakScalar) else right
             fits = exponent >= 0
@@ -243,7 +253,9 @@ def integer(value: Any) -> Any:
         return value
     if per_member(value):
         dtype = value.kind.__name__ if isinstance(value, WeakScalar) else f"{value.dtype.name}{list(value.shape)}"
-        raise errors.TypeMismatchError(f"A range needs integers; this is {dtype}.", help="use tf.cast.")
+        raise errors.TypeMismatchError(
+            f"A range needs integers; this is {dtype}.", help="use tf.cast.", kind="range-type"
+        )
     return operator.index(value)
 
 
@@ -251,7 +263,7 @@ def in_range(i: Any, stop: Any, step: Any) -> Any:
     """Whether ``range(..., stop, step)`` still yields ``i``."""
     if not per_member(step):
         if step == 0:
-            raise errors.TypeMismatchError("The step of this range is zero.")
+            raise errors.TypeMismatchError("The step of this range is zero.", kind="range-step")
         return i < stop if step > 0 else i > stop
     nonzero = truth(step != 0)
     context.check(nonzero, errors.MemberError, "the step of the range is zero")
@@ -284,7 +296,9 @@ def _cast(python: type) -> Callable:
         if python is bool:
             return WeakScalar(truth(value), bool)
         if value.shape.rank != 0:
-            raise errors.TypeMismatchError(f"{python.__name__}() needs a scalar per member, not shape {value.shape}.")
+            raise errors.TypeMismatchError(
+                f"{python.__name__}() needs a scalar per member, not shape {value.shape}.", kind="scalar-function"
+            )
         if python is int and value.dtype.is_floating:
             number = tf.abs(value) < 2.0**63
             context.check(
@@ -301,7 +315,9 @@ def len_(value: Any) -> Any:
         return value.length
     if isinstance(value, WeakScalar) or (is_tensor(value) and value.shape.rank == 0):
         raise errors.TypeMismatchError(
-            "A scalar has no length.", help="for one member this is a scalar: the batch axis is not there."
+            "A scalar has no length.",
+            help="for one member this is a scalar: the batch axis is not there.",
+            kind="scalar-length",
         )
     if is_tensor(value) and value.shape.rank and value.shape[0] is not None:
         return value.shape[0]

@@ -62,6 +62,7 @@ class Rows:
         raise errors.TypeMismatchError(
             "A ragged argument, whose number of rows differs between members, cannot be used as one tensor.",
             help="loop over its rows (for row in x), index it (x[i]), take its len(x); or pass a padded tensor.",
+            kind="ragged-as-tensor",
         )
 
     @property

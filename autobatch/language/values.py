@@ -54,11 +54,14 @@ class WeakScalar:
             f"This needs one Python {self.kind.__name__}, but the value differs between members.",
             help="use a TensorFlow function (tf.sqrt for math.sqrt); decorate a function that branches on it; a loop "
             "over ab.unroll(range(4)) has the same number for all members.",
+            kind="needs-python-number",
         )
 
     def _no_text(self, *_: Any) -> Any:
         raise errors.TypeMismatchError(
-            "This text would differ between members.", help="print(...) and assert show each member's own value."
+            "This text would differ between members.",
+            help="print(...) and assert show each member's own value.",
+            kind="text-of-members",
         )
 
     def __divmod__(self, other: Any) -> Any:
@@ -133,6 +136,7 @@ def _combine(python: Callable, result: type | None, left: Any, right: Any) -> An
         raise errors.TypeMismatchError(
             "An int to a power that differs between members may be an int or a float.",
             help="make the base a float, or use tf.pow on tensors.",
+            kind="power-of-members",
         )
     if python is operator.truediv and kind is not float:
         a, b = tf.cast(a, tf.float64), tf.cast(b, tf.float64)

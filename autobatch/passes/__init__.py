@@ -36,7 +36,7 @@ class Pass:
       function: from program to program.
       optional: whether it is an optimization, which may be left out.
       parts: optimizations within it: keyword arguments of the function, which turn them off.
-      stage: the printed stages that it ends (see ``Lowered.as_text``).
+      stages: the printed stages that it ends (see ``Lowered.as_text``).
     """
 
     name: str
@@ -44,6 +44,11 @@ class Pass:
     optional: bool = False
     parts: tuple[str, ...] = ()
     stages: tuple[str, ...] = ()
+
+    @property
+    def optimizations(self) -> tuple[str, ...]:
+        """The names that turn it, or parts of it, off where ``optimizations=`` lacks them."""
+        return (self.name, *self.parts) if self.optional else self.parts
 
 
 PASSES = (
@@ -64,7 +69,7 @@ PASSES = (
 )
 
 # What is done to make programs faster, each for its own sake: to leave one out shows what it is worth.
-OPTIMIZATIONS = frozenset(name for p in PASSES for name in (*p.parts, *([p.name] if p.optional else [])))
+OPTIMIZATIONS = frozenset(name for each in PASSES for name in each.optimizations)
 
 
 def run(passes: Iterable[Pass], program: Any, optimizations: Collection[str] = OPTIMIZATIONS) -> Any:

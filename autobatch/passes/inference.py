@@ -140,6 +140,7 @@ class _Inference:
             f"{what} is {here} on one path and {there} on another.",
             [(self.origin.get(variable), here), (location, there)],
             help,
+            kind="path-types-differ",
         )
 
     # --- one block ------------------------------------------------------------------------------
@@ -179,7 +180,10 @@ class _Inference:
         type_ = self.types[name, branch.condition]
         if isinstance(type_, Rows):
             raise errors.TypeMismatchError(
-                "A ragged argument is neither true nor false.", [(branch.location, "")], "test its len(x)."
+                "A ragged argument is neither true nor false.",
+                [(branch.location, "")],
+                "test its len(x).",
+                kind="condition-of-several",
             )
         if tf.nest.is_nested(type_):
             return len(type_) > 0 if hasattr(type_, "__len__") else True
@@ -191,6 +195,7 @@ class _Inference:
                     f"A condition must be one truth value per member; this is {type_}.",
                     [(branch.location, "")],
                     "use tf.reduce_all or tf.reduce_any.",
+                    kind="condition-of-several",
                 )
             case _:
                 return None
@@ -253,6 +258,7 @@ class _Inference:
                 f"`{shown}` is a {found}, which cannot live across a branch, a loop or a call.",
                 [(self.origin[name, variable], "made here"), (location, "needed here")],
                 found.help or "make it again where it is needed, or keep the tensors that it was made from.",
+                kind="object-across-branch",
             )
 
     def traced(self, name: str, region: regions.Region, inputs: dict[str, Type]) -> Traced:
@@ -284,13 +290,17 @@ class _Inference:
                     f"`{entry.name}` returns a {found}.",
                     [(self.origin[entry.name, v], "")],
                     found.help or "return tensors of static shape, or a structure of them.",
+                    kind="object-returned",
                 )
             map_rows(lambda _, v=v: self.refuse_ragged(v), self.types[entry.name, v])
 
     def refuse_ragged(self, variable: str) -> NoReturn:
         entry = self.program.entry.name
         raise errors.TypeMismatchError(
-            f"`{entry}` returns a ragged argument.", [(self.origin[entry, variable], "")], "return a tensor."
+            f"`{entry}` returns a ragged argument.",
+            [(self.origin[entry, variable], "")],
+            "return a tensor.",
+            kind="object-returned",
         )
 
 
@@ -311,6 +321,7 @@ def _type_of_variable(value: Any, variable: str, region: regions.Region) -> Type
             f"`{variable}` is a structure that TensorFlow cannot take apart: {error}.",
             [(location, "")],
             "use keys of one type.",
+            kind="structure-keys",
         ) from error
 
 
@@ -327,6 +338,7 @@ def _batched_types(op: ir.Assign, env: dict[str, Any]) -> dict[str, Type]:
         raise errors.TypeMismatchError(
             f"A batched primitive must return tensors with the leading batch axis; this returned {leaf}.",
             [(op.location, f"for a batch of {lanes_of(op)}")],
+            kind="batched-primitive-result",
         )
 
     return {op.outputs[0]: tf.nest.map_structure(member, type_of(value))}
@@ -370,6 +382,7 @@ def _undefined(variable: str, read: ir.Location | None, assigned: ir.Location | 
         f"`{shown}` may be read before it is set: some path gets here without an assignment to it.",
         [(read, "read here"), (assigned, "set here, but not on every path")],
         f"give `{shown}` a value before the branch or the loop.",
+        kind="maybe-unset",
     )
 
 
@@ -380,4 +393,5 @@ def _check_returns(functions: Sequence[ir.Function], inference: _Inference) -> N
                 f"`{function.name}` never returns: every path through it calls itself again or loops for ever.",
                 [(function.location, "")],
                 "add a base case that returns without recursing.",
+                kind="never-returns",
             )

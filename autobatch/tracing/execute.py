@@ -54,6 +54,7 @@ def execute(ops: Sequence[ir.Assign], env: dict[str, Any], graph: tf.Graph | Non
                     "make a new dict ({**d, 'key': v})."
                     if isinstance(env[name], dict)
                     else "fill a tensor of the greatest length (x[i] = v), or build the list by a comprehension.",
+                    kind="changed-container",
                 )
         if graph:
             _check_vectorizable(graph.get_operations()[before_count:], op.location)
@@ -93,18 +94,21 @@ def _check_vectorizable(operations: Sequence[tf.Operation], location: ir.Locatio
                 [(location, "")],
                 "write it as plain Python (if, while) in the autobatched function, or mark a function that takes the "
                 "whole batch with @ab.primitive(batched=True).",
+                kind="tensorflow-control-flow",
             )
         if operation.type.startswith("Assign"):
             raise errors.UnsupportedSyntaxError(
                 "A tf.Variable cannot be changed for each member.",
                 [(location, "")],
                 "return the new value, and assign it outside.",
+                kind="variable-changed",
             )
         if operation.type.startswith(_RANDOM):
             raise errors.VectorizationError(
                 f"TensorFlow's random numbers (here the operation {operation.type}) are not drawn per member.",
                 [(location, "")],
                 "use ab.random with a key per member.",
+                kind="tensorflow-random",
             )
 
 

@@ -34,44 +34,57 @@ def _explained(error: Exception, location: ir.Location) -> Exception:
     helper = _helper(error)
     places = [(location, "")] if helper is None else [(_place(helper), ""), (location, "called here")]
     if isinstance(error, errors.AutobatchError):
-        return error if error.places else type(error)(error.message, places, error.help)
+        return error if error.places else type(error)(error.message, places, error.help, kind=error.kind)
     text = _first_line(error)
     if type(error).__name__ == "OperatorNotAllowedInGraphError" or "as a Python `bool`" in str(error):
         return _not_converted(helper, places)
     file, module = _origin(error)
     if isinstance(error, NameError) and file == location.file:
-        return errors.UndefinedVariableError(f"{text.capitalize()}.", places, "define or import it.")
+        return errors.UndefinedVariableError(
+            f"{text.capitalize()}.", places, "define or import it.", kind="undefined-name"
+        )
     if isinstance(error, TypeError) and file == location.file:
         shown = text.replace("SymbolicTensor", "Tensor")
-        return errors.TypeMismatchError(f"Python refuses this line: {shown}.", places, _help(text))
+        return errors.TypeMismatchError(
+            f"Python refuses this line: {shown}.", places, _help(text), kind="python-refuses"
+        )
     attribute = re.search(r"SymbolicTensor' object has no attribute '(\w+)'", text)
     if attribute:
         return errors.TypeMismatchError(
             f"A tensor has no `{attribute.group(1)}` while the program is lowered.",
             places,
             "its value is not known then; f.unbatched runs one member in plain Python.",
+            kind="symbolic-attribute",
         )
     if isinstance(error, AttributeError | NotImplementedError | TypeError) and "ymbolic" in str(error):
         what = "Python and NumPy cannot compute with a per-member value"
         return errors.TypeMismatchError(
-            f"{what}." if "numpy array" in text else f"{what}: {text}.", places, _help(text)
+            f"{what}." if "numpy array" in text else f"{what}: {text}.", places, _help(text), kind="numpy-of-member"
         )
     if module.split(".")[0] == "autobatch":
-        return errors.TypeMismatchError(f"This line does not work: {text}.", places)
+        return errors.TypeMismatchError(f"This line does not work: {text}.", places, kind="python-refuses")
     number = re.search(r"Expected (\w+) passed to .*, got (\S+) of type '(\w+)'", text)
     if number:
         dtype, value, kind = number.groups()
         return errors.TypeMismatchError(
-            f"The {kind} {value} meets a tensor of {dtype}.", places, f"tf.cast the tensor to tf.{kind}32 first."
+            f"The {kind} {value} meets a tensor of {dtype}.",
+            places,
+            f"tf.cast the tensor to tf.{kind}32 first.",
+            kind="mixed-dtypes",
         )
     mixed = re.search(r"of '(\w+)' Op has type (\w+) that does not match type (\w+)", text)
     if mixed:
         operation, second, first = mixed.groups()
         return errors.TypeMismatchError(
-            f"TensorFlow does not mix dtypes; here {first} and {second} meet in {operation}.", places, "use tf.cast."
+            f"TensorFlow does not mix dtypes; here {first} and {second} meet in {operation}.",
+            places,
+            "use tf.cast.",
+            kind="mixed-dtypes",
         )
     if module.split(".")[0] in _LIBRARIES:
-        return errors.TypeMismatchError(f"TensorFlow refuses this line: {text}.", places, _help(str(error)))
+        return errors.TypeMismatchError(
+            f"TensorFlow refuses this line: {text}.", places, _help(str(error)), kind="tensorflow-refuses"
+        )
     return error
 
 
@@ -83,6 +96,7 @@ def _not_converted(helper: types.TracebackType | None, places: list) -> Exceptio
             places,
             "use `if`, `and`, `or`, `for` or `in` as statements or operators of the autobatched function, or a "
             "TensorFlow function (tf.where, tf.sort).",
+            kind="truth-of-member",
         )
     name = helper.tb_frame.f_code.co_name
     if name == "<lambda>":
@@ -90,7 +104,10 @@ def _not_converted(helper: types.TracebackType | None, places: list) -> Exceptio
     else:
         what, instead = f"`{name}`", f"decorate `{name}` with @ab.autobatch."
     return errors.UnsupportedSyntaxError(
-        f"{what} branches or loops on a per-member value, but is not autobatched.", places, instead
+        f"{what} branches or loops on a per-member value, but is not autobatched.",
+        places,
+        instead,
+        kind="not-autobatched",
     )
 
 

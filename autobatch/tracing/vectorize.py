@@ -194,6 +194,8 @@ def _run_batched(
         raise errors.BatchShapeError(
             f"A batched primitive takes a batch of {op.function.size}, and this is a batch of {size}.",
             [(op.location, "")],
+            "call the function with a batch of that size, or leave out the primitive's size.",
+            kind="batched-primitive-size",
         )
     arguments = [value_from(types[v], env.get(v, []), shared) for v in op.inputs]
     try:
@@ -212,6 +214,7 @@ def _check_batched_shape(leaf: tf.Tensor, type_: Tensor | Weak, size: int, op: i
         raise errors.BatchShapeError(
             f"A batched primitive returned shape {list(leaf.shape)}; {[size, *type_.shape]} was expected.",
             [(op.location, "")],
+            kind="batched-primitive-result",
         )
 
 
@@ -252,4 +255,5 @@ def _vectorization_error(error: Exception, region: regions.Region) -> Exception:
         [(op.location, "")],
         "put it in a function that takes the whole batch, marked @ab.primitive(batched=True); "
         "for random numbers use ab.random.",
+        kind="not-vectorizable",
     )

@@ -1,0 +1,82 @@
+"""The ways to run a program, and which programs the tests run in which.
+
+To run every program in every way takes ten minutes, most of it XLA's.  What differs from way to way is the machine, and
+the machine knows operations, types and storage, not programs.  So every program runs on the default machine and, in
+plain TensorFlow, on the local-static backend; the other ways take turns, some programs go all ways, and
+``test_programs.py`` sees to it that each way meets everything that any program is made of.  ``make test-everything``
+runs all programs in all ways.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import Any
+
+import autobatch as ab
+from autobatch import ir
+from autobatch.ir.types import Static, Tensor, leaves
+from tests.backends import BACKENDS
+
+
+def _called(backend: str) -> Any:
+    return lambda function, *args: function.options(**BACKENDS[backend])(*args)
+
+
+def _mapped(function: Any, *args: Any) -> Any:
+    """Two lanes for all members."""
+    return function.map(*args, lanes=2)
+
+
+def _taken_up(function: Any, *args: Any) -> Any:
+    """Saved and loaded before it begins, and again after three steps."""
+    run = function.start(*args)
+    with tempfile.TemporaryDirectory() as folder:
+        for steps in (0, 3):
+            run.advance(steps).save(Path(folder) / "run")
+            run = ab.load_run(function, Path(folder) / "run")
+    return run.result()
+
+
+MODES = {name: _called(name) for name in BACKENDS} | {"map": _mapped, "run": _taken_up}
+ALWAYS = ("program_counter", "local_static")
+IN_TURN = tuple(name for name in MODES if name not in ALWAYS)
+
+
+def turns(names: Iterable[str], everywhere: Collection[str] = ()) -> list[tuple[str, str]]:
+    """Pairs of a program and a way to run it; the programs ``everywhere`` go all ways."""
+    all_ways = os.environ.get("AUTOBATCH_EVERY_MODE") == "1"
+    pairs = []
+    for k, name in enumerate(names):
+        modes = MODES if all_ways or name in everywhere else (*ALWAYS, IN_TURN[k % len(IN_TURN)])
+        pairs += [(name, mode) for mode in modes]
+    return pairs
+
+
+def features(function: Any, args: tuple) -> set[tuple]:
+    """What a machine must know to run the program: operations, ends of blocks, checks, and what lives where."""
+    stored = function.lower(*args)._program.stack()
+    found: set[tuple] = {("functions", min(len({owner.name for owner in stored.typed.owners}), 2))}
+    for block in stored.program.blocks:
+        end = block.terminator
+        found.add(("end", type(end).__name__, type(getattr(end, "then", None)).__name__, ir.may_return(end)))
+        found |= {("operation", type(op).__name__) for op in block.ops}
+        found |= {("kind", op.function.kind) for op in block.ops if isinstance(op, ir.Update)}
+    for where, live in (("register", stored.registers), ("stack", stored.stacked)):
+        kinds = [leaves(stored.types[v]) for v, _ in live]
+        found |= {(where, _kind(leaf)) for found_leaves in kinds for leaf in found_leaves}
+        found.add((where, "of several leaves", any(len(found_leaves) > 1 for found_leaves in kinds)))
+    found |= {("check", check.error and check.error.__name__) for check in stored.typed.checks}
+    found |= {("shared", bool(stored.typed.shared)), ("epilogue", stored.typed.epilogue is not None)}
+    return found
+
+
+def _kind(leaf: Any) -> tuple:
+    if isinstance(leaf, Tensor):
+        return (leaf.dtype.name, min(len(leaf.shape), 2))
+    return (
+        type(leaf).__name__,
+        getattr(leaf, "kind", type(getattr(leaf, "value", None)) if isinstance(leaf, Static) else None),
+    )

@@ -1,0 +1,212 @@
+"""More programs that are refused: each the smallest of its kind, or several at once. The others: ``test_errors.py``."""
+
+import tensorflow as tf
+
+import autobatch as ab
+from autobatch.errors import BatchShapeError, TypeMismatchError, UnsupportedSyntaxError
+
+
+@ab.autobatch
+def absolute(x):
+    return x if x > 0 else -x
+
+
+@ab.primitive(batched=True)
+def total(x):
+    return tf.reduce_sum(x)
+
+
+@ab.primitive(size=64)
+def for_sixty_four(x):
+    return x + 1.0
+
+
+@ab.autobatch(static_argnames="n")
+def counts_up(x, n):  # here
+    return counts_up(x, n + 1) if x > 0 else x
+
+
+def waits(x):
+    async def later():  # here
+        return x
+
+    return x
+
+
+async def asynchronous(x):  # here
+    return x
+
+
+def indexes_an_unknown_size(x):
+    found = tf.boolean_mask(tf.range(3.0), tf.range(3.0) > x)
+    return found[tf.cast(x, tf.int32)]  # here
+
+
+def sums_the_batch(x):
+    return total(x)  # here
+
+
+def of_another_size(x):
+    return for_sixty_four(x)  # here
+
+
+def defines_a_class(x):
+    class Pair:  # here
+        pass
+
+    return x
+
+
+def two_loops_in_one(x):
+    return [absolute(y) for y in (x, -x) for _ in (1, 2)]  # here
+
+
+def default_of_a_member(x):
+    def climbs(y, step=x):  # here
+        return y if y > 3 else climbs(y + 1, step)
+
+    return climbs(x)
+
+
+def lazy_branches(x):
+    lazily = (absolute(y) for y in (x, -x))  # here
+    return next(lazily)
+
+
+def hides_a_name(x):
+    size = x * 2
+
+    def grown(y):
+        while y < size:
+            y = y * 2
+        return y
+
+    def shrunk(size):  # here
+        return grown(size) if size > 0 else size
+
+    return shrunk(x)
+
+
+def imports(x):
+    import math  # here
+
+    return x * math.pi
+
+
+def float_index(x):
+    return tf.range(3.0)[x]  # here
+
+
+def writes_into_a_result(x):
+    tf.zeros([3])[0] = x  # here
+    return x
+
+
+def loop_over_items(x):
+    y = tf.zeros([2])
+    for y[0] in (1.0, 2.0):  # here
+        x = x + y[0]
+    return x
+
+
+def matches(x):
+    match x:  # here
+        case 0:
+            return 1.0
+    return x
+
+
+def shape_of_a_member(x):
+    n = 0
+    while n < x:
+        n += 1
+    return tf.reduce_sum(tf.zeros([n]))  # here
+
+
+def returns_an_object(x):
+    return object()  # here
+
+
+def power_of_a_member(x):
+    n = 0
+    while n < x:
+        n += 1
+    return 2**n  # here
+
+
+def prints_all(x):
+    print(*[x, x])  # here
+    return x
+
+
+def raises(x):
+    if x < 0:
+        raise ValueError("negative")  # here
+    return x
+
+
+def range_of_a_pair(x):
+    for _ in range(*(1, 3)):  # here
+        x = x + 1.0
+    return x
+
+
+def float_of_a_vector(x):
+    return float(tf.stack([x, x]))  # here
+
+
+def passes_a_pair(x):
+    return absolute(*(x,))  # here
+
+
+def without_end(x):
+    return counts_up(x, 0)
+
+
+def looks_at_the_value(x):
+    return x.numpy()  # here
+
+
+def chooses_an_item(x):
+    return [x, tf.stack([x, x])][tf.cast(x, tf.int32)]  # here
+
+
+def yields(x):
+    later = lambda: (yield x)  # here  # noqa: E731
+    return later
+
+
+def several_at_once(x):
+    with tf.name_scope("a"):  # here
+        y = x
+    del y
+    if x > 0:
+        raise ValueError
+    del x
+    return 1.0
+
+
+def several_later(x):
+    for _ in range(*(1, 3)):  # here
+        x = absolute(*(x,))
+    print(*[x])
+    return x
+
+
+CASES = [
+    (waits, UnsupportedSyntaxError), (asynchronous, UnsupportedSyntaxError),
+    (indexes_an_unknown_size, TypeMismatchError), (sums_the_batch, TypeMismatchError),
+    (of_another_size, BatchShapeError), (defines_a_class, UnsupportedSyntaxError),
+    (two_loops_in_one, UnsupportedSyntaxError), (default_of_a_member, UnsupportedSyntaxError),
+    (lazy_branches, UnsupportedSyntaxError), (hides_a_name, UnsupportedSyntaxError),
+    (imports, UnsupportedSyntaxError), (float_index, TypeMismatchError),
+    (writes_into_a_result, UnsupportedSyntaxError), (loop_over_items, UnsupportedSyntaxError),
+    (matches, UnsupportedSyntaxError), (shape_of_a_member, TypeMismatchError),
+    (returns_an_object, TypeMismatchError), (power_of_a_member, TypeMismatchError),
+    (prints_all, UnsupportedSyntaxError), (raises, UnsupportedSyntaxError),
+    (range_of_a_pair, UnsupportedSyntaxError), (float_of_a_vector, TypeMismatchError),
+    (passes_a_pair, UnsupportedSyntaxError), (without_end, UnsupportedSyntaxError),
+    (looks_at_the_value, TypeMismatchError), (chooses_an_item, TypeMismatchError),
+    (yields, UnsupportedSyntaxError), (several_at_once, UnsupportedSyntaxError),
+    (several_later, UnsupportedSyntaxError),
+]  # fmt: skip
