@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN = .venv/bin
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: demo test lint site bench figures viewer golden clean
+.PHONY: demo check test test-everything lint site bench figures viewer golden clean
 
 # The demo: a real posterior from 256 chains; prints a table and saves a plot in out/.
 demo: .venv/ready
@@ -15,6 +15,16 @@ test: lint site
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal tests/test_[a-l]*.py
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal tests/test_[m-q]*.py
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal tests/test_[r-z]*.py
+
+# The loop of daily work: lint, types, passes, texts, errors, and every program on the local-static backend; nothing is
+# compiled.
+QUICK = tests/passes $(addprefix tests/test_,architecture.py conformance.py errors.py golden.py lowering.py programs.py storage.py)
+check: lint
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not compiles" $(QUICK)
+
+# Every program in every way to run it (tests/modes.py), which takes ten minutes more than `make test`.
+test-everything: export AUTOBATCH_EVERY_MODE = 1
+test-everything: test
 
 lint: .venv/ready
 	$(BIN)/ruff check .

@@ -15,6 +15,8 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import autobatch as ab
 from autobatch import ir
 from autobatch.ir.types import Static, Tensor, leaves
@@ -45,13 +47,17 @@ ALWAYS = ("program_counter", "local_static")
 IN_TURN = tuple(name for name in MODES if name not in ALWAYS)
 
 
-def turns(names: Iterable[str], everywhere: Collection[str] = ()) -> list[tuple[str, str]]:
-    """Pairs of a program and a way to run it; the programs ``everywhere`` go all ways."""
+def turns(names: Iterable[str], everywhere: Collection[str] = ()) -> list[Any]:
+    """Pairs of a program and a way to run it, for ``parametrize``; the programs ``everywhere`` go all ways.
+
+    Those that XLA or TensorFlow's graphs compile have the mark ``compiles``; ``make check`` leaves them out.
+    """
     all_ways = os.environ.get("AUTOBATCH_EVERY_MODE") == "1"
     pairs = []
     for k, name in enumerate(names):
         modes = MODES if all_ways or name in everywhere else (*ALWAYS, IN_TURN[k % len(IN_TURN)])
-        pairs += [(name, mode) for mode in modes]
+        marks = {mode: [] if mode == "local_static" else [pytest.mark.compiles] for mode in modes}
+        pairs += [pytest.param(name, mode, marks=marks[mode], id=f"{name}-{mode}") for mode in modes]
     return pairs
 
 

@@ -575,6 +575,7 @@ def test_not_a_def():
         ab.autobatch(absolute)
 
 
+@pytest.mark.compiles
 def test_an_int_that_does_not_fit():
     @ab.autobatch
     def grow(n):
@@ -592,6 +593,7 @@ def test_an_int_that_does_not_fit():
     assert caught.value.results.numpy()[[0, 2]].tolist() == [100, 1000]
 
 
+@pytest.mark.compiles
 @pytest.mark.parametrize("backend", ["program_counter", "local_static"])
 def test_a_constant_that_does_not_fit(backend):
     @ab.autobatch(backend=backend)
@@ -642,6 +644,7 @@ def lambda_free_sum(a, b):
     return a + b
 
 
+@pytest.mark.compiles
 def test_compiled_refuses_other_shapes():
     compiled = absolute.lower(X).compile()
     np.testing.assert_array_equal(compiled(X), [1.0, 2.0, 3.0])
@@ -656,6 +659,7 @@ def runaway(n):
     return n
 
 
+@pytest.mark.compiles
 @pytest.mark.parametrize("options", [{}, {"jit_compile": False}, {"backend": "local_static"}], ids=str)
 def test_stack_overflow_names_the_members(options):
     with pytest.raises(StackOverflowError, match="max_depth=40") as caught:
@@ -664,6 +668,7 @@ def test_stack_overflow_names_the_members(options):
     assert "return runaway(n) + 1" in str(caught.value)
 
 
+@pytest.mark.compiles
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_an_index_out_of_range_names_the_members(backend):
     @ab.autobatch(**BACKENDS[backend])
@@ -685,6 +690,7 @@ def test_an_index_out_of_range_names_the_members(backend):
     assert caught.value.members == (2,)
 
 
+@pytest.mark.compiles
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_assert_names_the_members(backend):
     @ab.autobatch(**BACKENDS[backend])
@@ -702,6 +708,7 @@ def test_assert_names_the_members(backend):
     assert 'assert x > 0.0, f"below {limit}"' in str(caught.value)
 
 
+@pytest.mark.compiles
 def test_endless_recursion_ends(monkeypatch):
     monkeypatch.setattr("autobatch.backends.program_counter.DEEPEST", 100)
     with pytest.raises(StackOverflowError, match="max_depth=100"):
@@ -715,6 +722,7 @@ def misses_its_base_case(n):
 misses_its_base_case_batched = ab.autobatch(misses_its_base_case)
 
 
+@pytest.mark.compiles
 def test_inside_a_tf_function_recursion_needs_max_depth():
     with pytest.raises(StackOverflowError, match="max_depth"):
         tf.function(runaway, autograph=False)(N)
@@ -742,6 +750,7 @@ def test_bad_options():
         absolute.options(max_depth=-1)
 
 
+@pytest.mark.compiles
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_arithmetic_that_python_refuses(backend):
     def divides(n):
@@ -786,6 +795,7 @@ def test_arithmetic_that_python_refuses(backend):
         assert isinstance(caught.value, ArithmeticError)
 
 
+@pytest.mark.compiles
 def test_only_members_that_divide_are_checked():
     @ab.autobatch
     def share(n, k):

@@ -121,18 +121,18 @@ def test_nests_and_float64():
 
 
 def test_starts_around_one_point():
-    result = quiet(gaussian, tf.fill([1, 3], 5.0), 2, 0, seed=0, chains=6, step_size=1e-6)
+    result = quiet(gaussian, tf.fill([1, 3], 5.0), 20, 0, seed=0, chains=8, step_size=1e-6)
     samples = np.asarray(result.samples)
-    assert samples.shape == (6, 2, 3)
+    assert samples.shape == (8, 20, 3)
     assert np.abs(samples - 5.0).max() < 1.001
     assert np.std(samples[:, 0]) > 0.3
 
 
 def test_a_profile_counts_the_leapfrogs():
-    result = quiet(gaussian, tf.zeros([6, 3]), 20, 0, seed=0, step_size=0.4, profile=True)
+    result = quiet(gaussian, tf.zeros([8, 3]), 20, 0, seed=0, step_size=0.4, profile=True)
     (line,) = (line for line in result.profile.lines if "self.density(q)" in line.source)
     assert round(line.runs * line.active_each) == np.sum(result.stats["n_leapfrog"])
-    assert quiet(gaussian, tf.zeros([6, 3]), 2, 0, seed=0, step_size=0.4).profile is None
+    assert quiet(gaussian, tf.zeros([8, 3]), 20, 0, seed=0, step_size=0.4).profile is None
 
 
 SIGMA = tf.constant([15.0, 10.0, 16.0, 11.0, 9.0, 11.0, 10.0, 18.0])
@@ -202,8 +202,8 @@ def test_a_start_by_name():
     np.testing.assert_allclose(result.samples.tau, 0.5, rtol=1e-3)
     np.testing.assert_allclose(result.samples.chain, -7.0, rtol=1e-3)
     assert "chain_" in result.summary().index
-    prior = quiet(named_out_of_order, num_results=1, num_warmup=0, seed=tf.constant(0), chains=3)
-    assert prior.samples.y.shape == [3, 1]
+    prior = quiet(named_out_of_order, num_results=2, num_warmup=0, seed=tf.constant(0), chains=4)
+    assert prior.samples.y.shape == [4, 2]
 
 
 def test_a_short_warm_up_on_a_large_scale():
