@@ -8,13 +8,11 @@ export TF_CPP_MIN_LOG_LEVEL ?= 3
 demo: .venv/ready
 	$(BIN)/python -m examples.breast_cancer
 
-# Lint, types, the site, and the tests, the examples at a small size among them, in several processes one after the
-# other, as TensorFlow keeps what it compiles (some 200 MB for each sampler) until its process ends.
+# Lint, types, the site, and the tests, the examples at a small size among them; the samplers' in processes of their own,
+# as TensorFlow keeps what it compiles (some 200 MB for each sampler) until its process ends.
 test: lint site
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal tests/mcmc
-	$(BIN)/python -m pytest -q -n 2 --dist worksteal tests/test_[a-l]*.py
-	$(BIN)/python -m pytest -q -n 2 --dist worksteal tests/test_[m-q]*.py
-	$(BIN)/python -m pytest -q -n 2 --dist worksteal tests/test_[r-z]*.py
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal tests/passes tests/test_*.py
 
 # The loop of daily work: lint, types, passes, texts, errors, and every program on the local-static backend; nothing is
 # compiled.

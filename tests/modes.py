@@ -50,15 +50,17 @@ IN_TURN = tuple(name for name in MODES if name not in ALWAYS)
 def turns(names: Iterable[str], everywhere: Collection[str] = ()) -> list[Any]:
     """Pairs of a program and a way to run it, for ``parametrize``; the programs ``everywhere`` go all ways.
 
-    Those that XLA or TensorFlow's graphs compile have the mark ``compiles``; ``make check`` leaves them out.
+    Those that XLA or TensorFlow's graphs compile have the mark ``compiles``, which ``make check`` leaves out.
     """
-    all_ways = os.environ.get("AUTOBATCH_EVERY_MODE") == "1"
-    pairs = []
-    for k, name in enumerate(names):
-        modes = MODES if all_ways or name in everywhere else (*ALWAYS, IN_TURN[k % len(IN_TURN)])
-        marks = {mode: [] if mode == "local_static" else [pytest.mark.compiles] for mode in modes}
-        pairs += [pytest.param(name, mode, marks=marks[mode], id=f"{name}-{mode}") for mode in modes]
-    return pairs
+    turn = {name: (*ALWAYS, IN_TURN[k % len(IN_TURN)]) for k, name in enumerate(names)}
+    return [pair for name in turn for pair in pairs([name], MODES if name in everywhere else turn[name])]
+
+
+def pairs(names: Iterable[str], modes: Iterable[str] = ALWAYS) -> list[Any]:
+    """Each program in each of these ways, or, if the environment asks for it, in every way."""
+    modes = MODES if os.environ.get("AUTOBATCH_EVERY_MODE") == "1" else tuple(modes)
+    marks = {mode: [] if mode == "local_static" else [pytest.mark.compiles] for mode in modes}
+    return [pytest.param(name, mode, marks=marks[mode], id=f"{name}-{mode}") for name in names for mode in modes]
 
 
 def features(function: Any, args: tuple) -> set[tuple]:

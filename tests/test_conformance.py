@@ -10,7 +10,7 @@ import autobatch as ab
 from autobatch.errors import AutobatchError
 from tests.backends import assert_same
 from tests.conformance import FEATURES, refused, table
-from tests.modes import MODES, turns
+from tests.modes import MODES, pairs
 from tests.test_golden import check
 
 WORKING = [name for name, feature in FEATURES.items() if feature.error is None]
@@ -23,7 +23,7 @@ def expected(name):
     return _autobatched(feature.function).options(backend="unbatched")(*feature.args)
 
 
-@pytest.mark.parametrize(("name", "mode"), turns(WORKING))
+@pytest.mark.parametrize(("name", "mode"), pairs(WORKING))
 def test_feature(name, mode):
     feature = FEATURES[name]
     assert_same(MODES[mode](_autobatched(feature.function), *feature.args), expected(name))

@@ -50,7 +50,6 @@ def small(monkeypatch):
         {"schedule": "weighed"},
         {"dispatch": "switch_case"},
         {"dispatch": "sweep"},
-        {"shards": 3},
         {"partial": "gather"},
         {"compact": "always"},
         {"compact": "always", "shards": 2, "partial": "gather"},
@@ -141,15 +140,15 @@ def test_what_a_call_returns():
     np.testing.assert_array_equal(ab.profile(fibonacci.options(backend="local_static"), N).result, fibonacci(N))
 
 
-@pytest.mark.parametrize("options", [{}, {"shards": 3}, {"compact": "always"}, {"backend": "local_static"}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"shards": 2}, {"compact": "always"}, {"backend": "local_static"}], ids=str)
 def test_the_depth_of_the_stacks(options, small):
     assert ab.profile(sum_to.options(**options), np.array([40, 3, 7], np.int32)).depth == 40
     assert ab.profile(halvings.options(**options), np.array([40, 3, 7], np.int32)).depth is None
 
 
-@pytest.mark.parametrize("options", [{}, {"shards": 3}, {"backend": "local_static"}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"shards": 2}, {"backend": "local_static"}], ids=str)
 def test_the_history_ends_with_the_counts(options):
-    n = np.tile([1, 40, 700], 4)
+    n = np.tile([1, 30, 100], 4)
     profile = ab.profile(sum_to.options(**options), n)
     assert profile.history is not None
     assert 10 < len(profile.history) < 2 * MOMENTS

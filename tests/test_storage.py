@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 import autobatch as ab
-from tests.modes import MODES, turns
+from tests.modes import MODES, pairs
 
 
 class Pair(NamedTuple):
@@ -78,7 +78,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize(("case", "mode"), turns(CASES))
+@pytest.mark.parametrize(("case", "mode"), pairs(CASES))
 def test_every_mode(case, mode):
     function, args = CASES[case]
     expected = function.options(backend="unbatched")(*args)

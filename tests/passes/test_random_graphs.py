@@ -51,7 +51,7 @@ def check(text, kept, costly):
     event(f"{len(program.program.blocks)} blocks, {len(program.stacked)} stacks")
 
 
-@settings(fixed, max_examples=300)
+@settings(fixed, max_examples=200)
 @given_graphs
 def test_every_pass_keeps_the_meaning(text, kept, costly):
     """``python -m tests.passes`` looks further."""
