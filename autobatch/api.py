@@ -16,11 +16,11 @@ from autobatch import context, errors
 from autobatch.backends import unbatched
 from autobatch.calls import arguments, distribution, mapping, runs, streams
 from autobatch.calls.arguments import Arguments
-from autobatch.calls.program import Program
 from autobatch.calls.recent import Recent
 from autobatch.calls.runs import Run
+from autobatch.calls.specialisation import Specialisation
 from autobatch.frontend.core import Callee
-from autobatch.frontend.lower import static_key
+from autobatch.frontend.driver import static_key
 from autobatch.frontend.source import check_function, signature
 from autobatch.ir.types import Exact
 from autobatch.options import Axes, Backend, Options, as_names
@@ -131,7 +131,7 @@ class Autobatched:
         if unknown:
             raise ValueError(f"static_argnames names no parameter of {fn.__name__}: {', '.join(sorted(unknown))}")
         self._fn, self._options = fn, options
-        self._programs = Recent[Any, Program](str, frames=4)
+        self._programs = Recent[Any, Specialisation](str, frames=4)
         self._pythons: list[Callable] = []
         functools.update_wrapper(self, fn)
 
@@ -151,7 +151,7 @@ class Autobatched:
             return self._loop(args, kwargs, taken)
         return self._run(self._program(taken), taken)
 
-    def _run(self, program: Program, taken: Arguments) -> Any:
+    def _run(self, program: Specialisation, taken: Arguments) -> Any:
         if self._options.strategy is not None:
             return distribution.run(program, taken, self._options)
         if self._options.deadline is not None:
@@ -288,7 +288,7 @@ class Autobatched:
         args = (*self._receiver, *args)
         return arguments.take_apart(self._fn, self._static_names, self._options.in_axes, args, kwargs)
 
-    def _program(self, taken: Arguments) -> Program:
+    def _program(self, taken: Arguments) -> Specialisation:
         key = (
             tuple((name, static_key(value)) for name, value in taken.static.items()),
             tuple(Exact(type_) for type_ in taken.types),
@@ -296,7 +296,7 @@ class Autobatched:
         with context.tracing_lock:
             program = self._programs.get(key)
             if program is None or not program.is_up_to_date():
-                program = self._programs.put(key, Program(self._callee, callee_of, taken))
+                program = self._programs.put(key, Specialisation(self._callee, callee_of, taken))
             return program
 
     def _loop(self, args: Sequence[Any], kwargs: dict[str, Any], taken: Arguments) -> Any:

@@ -1,4 +1,4 @@
-"""The stages of a call, one by one: ``lower``, to look at the program, and ``compile``."""
+"""The stages of a call, one by one: ``lower``, to look at the program (``as_text``, ``to_svg``), and ``compile``."""
 
 from __future__ import annotations
 

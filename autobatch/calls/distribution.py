@@ -17,7 +17,7 @@ from autobatch import errors
 from autobatch.backends.failures import with_others
 from autobatch.backends.program_counter import ProgramCounter
 from autobatch.calls.arguments import Arguments
-from autobatch.calls.program import Program, check_attended, check_untaped
+from autobatch.calls.specialisation import Specialisation, check_attended, check_untaped
 from autobatch.machine.engine import Outcome
 from autobatch.options import Options
 from autobatch.tracing.explain import operation_failure
@@ -39,7 +39,7 @@ class Failure(NamedTuple):
     message: str
 
 
-def run(program: Program, taken: Arguments, options: Options) -> Any:
+def run(program: Specialisation, taken: Arguments, options: Options) -> Any:
     """What a call returns; all processes of the strategy get the whole of it.
 
     Raises: ReplicaError, with the results of the replicas that did not fail.
@@ -92,7 +92,9 @@ def _own(strategy: tf.distribute.Strategy) -> list[tuple[int, str]]:
     return list(zip(numbers, strategy.extended.worker_devices, strict=True))
 
 
-def _work(replica: Replica, program: Program, taken: Arguments, options: Options) -> tuple[int, Outcome | Failure]:
+def _work(
+    replica: Replica, program: Specialisation, taken: Arguments, options: Options
+) -> tuple[int, Outcome | Failure]:
     """What has become of the replica's members, in NumPy's arrays."""
     size = replica.stop - replica.start
     with tf.device(replica.device):

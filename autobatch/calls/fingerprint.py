@@ -1,4 +1,4 @@
-"""Whether two programs are the same: a digest of what a program does, and of what it reads from outside."""
+"""A digest of what a program does and reads from outside, by which ``runs.load`` knows who saved a run."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from autobatch.backends.members import Batch, Finished
 from autobatch.backends.program_counter import ProgramCounter
 from autobatch.calls import streams
 from autobatch.calls.arguments import Arguments
-from autobatch.calls.program import Program, check_attended, check_untaped
+from autobatch.calls.specialisation import Specialisation, check_attended, check_untaped
 from autobatch.options import Options
 from autobatch.tracing.vectorize import Stored
 
@@ -31,7 +31,7 @@ def check(options: Options, lanes: Any) -> None:
         raise errors.SettingError(f"lanes must be an int of at least 1, not {lanes!r}.")
 
 
-def batch(program: Program, taken: Arguments, options: Options, lanes: int, progress: bool) -> Any:
+def batch(program: Specialisation, taken: Arguments, options: Options, lanes: int, progress: bool) -> Any:
     """What a call returns."""
     check_untaped("f.map", taken)
     machine = _machine(program, options, min(lanes, taken.size))
@@ -44,7 +44,7 @@ def batch(program: Program, taken: Arguments, options: Options, lanes: int, prog
 def stream(
     calls: streams.Calls,
     take_apart: Callable[[Any, Any], Arguments],
-    program_for: Callable[[Arguments], Program],
+    program_for: Callable[[Arguments], Specialisation],
     options: Options,
     lanes: int,
     progress: bool,
@@ -90,7 +90,7 @@ class _Stream:
         calls: streams.Calls,
         take_apart: Callable[[Any, Any], Arguments],
         is_same: Callable[[Arguments], bool],
-        program: Program,
+        program: Specialisation,
         first: Arguments,
     ):
         self.calls, self.take_apart, self.is_same, self.program, self.first = calls, take_apart, is_same, program, first
@@ -107,7 +107,7 @@ class _Stream:
         return self.program.arguments(taken)
 
 
-def _machine(program: Program, options: Options, lanes: int) -> ProgramCounter:
+def _machine(program: Specialisation, options: Options, lanes: int) -> ProgramCounter:
     machine = program.executable(int(lanes), options)
     assert isinstance(machine, ProgramCounter)
     if machine.machine(0, 1).knows_positions:
@@ -115,7 +115,7 @@ def _machine(program: Program, options: Options, lanes: int) -> ProgramCounter:
     return machine
 
 
-def _results(program: Program, machine: ProgramCounter, taken: Arguments, finished: Finished) -> Any:
+def _results(program: Specialisation, machine: ProgramCounter, taken: Arguments, finished: Finished) -> Any:
     """What a call returns for these members alone, or raises."""
     nest = (finished.results, finished.notes)
     results, notes = tf.nest.map_structure(tf.constant, nest)

@@ -20,7 +20,7 @@ from autobatch.backends.execution import Position
 from autobatch.calls import run_file
 from autobatch.calls.arguments import Arguments
 from autobatch.calls.fingerprint import fingerprint
-from autobatch.calls.program import Program, check_attended, check_untaped
+from autobatch.calls.specialisation import Specialisation, check_attended, check_untaped
 from autobatch.options import Options
 from autobatch.tracing.vectorize import Stored
 
@@ -56,7 +56,7 @@ class Run:
 
     def __init__(
         self,
-        program: Program,
+        program: Specialisation,
         taken: Arguments,
         options: Options,
         position: execution.Portable | None = None,
@@ -204,7 +204,7 @@ def check(options: Options) -> None:
         )
 
 
-def within(program: Program, taken: Arguments, options: Options) -> Any:
+def within(program: Specialisation, taken: Arguments, options: Options) -> Any:
     """What a call with a ``deadline`` returns.
 
     Raises: DeadlineError with the run.
@@ -221,14 +221,16 @@ def within(program: Program, taken: Arguments, options: Options) -> Any:
         raise
 
 
-def after(error: errors.StepLimitError, program: Program, taken: Arguments, options: Options) -> Run | None:
+def after(error: errors.StepLimitError, program: Specialisation, taken: Arguments, options: Options) -> Run | None:
     """What goes on where a call ran into ``max_steps``."""
     if error.position is None:
         return None
     return Run(program, taken, options.without("max_steps"), error.position)
 
 
-def load(path: str | os.PathLike, program_for: Callable[[Arguments], Program], options: Options, **how: Any) -> Run:
+def load(
+    path: str | os.PathLike, program_for: Callable[[Arguments], Specialisation], options: Options, **how: Any
+) -> Run:
     """Raises RunFileError if the file cannot be read, or the program is not the one that was saved."""
     saved = run_file.read(path)
     if not isinstance(saved, Saved):
@@ -242,5 +244,5 @@ def load(path: str | os.PathLike, program_for: Callable[[Arguments], Program], o
     return Run(program, saved.taken, options, saved.position, **how)
 
 
-def _fingerprint(program: Program, options: Options) -> str:
+def _fingerprint(program: Specialisation, options: Options) -> str:
     return fingerprint(program.stack(options.optimizations), program.watched)

@@ -1,4 +1,8 @@
-"""From the user's Python to core Python: statements."""
+"""From the user's Python to core Python, which ``as_text("source")`` shows: one statement after the other.
+
+The desugarer is one class in several files: statements here, on top of nested functions (nested.py), loops and
+comprehensions (loops.py), expressions (expressions.py) and what names mean (scope.py).
+"""
 
 from __future__ import annotations
 

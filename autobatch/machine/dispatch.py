@@ -102,7 +102,7 @@ def auto(
     return strategy(machine, run_block, choose, shared, most)
 
 
-STRATEGIES = {"guarded": guarded, "switch_case": switch_case, "sweep": sweep, "auto": auto}
+DISPATCHES = {"guarded": guarded, "switch_case": switch_case, "sweep": sweep, "auto": auto}
 
 
 def until_done(machine: Machine, step: Step, choose: Choice, state: State) -> State:

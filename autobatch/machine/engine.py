@@ -18,7 +18,7 @@ import tensorflow as tf
 
 from autobatch.machine import partial
 from autobatch.machine.blocks import Machine, State, deeper
-from autobatch.machine.dispatch import REPEATS, STRATEGIES, Limit, Looks, until_done, until_few
+from autobatch.machine.dispatch import DISPATCHES, REPEATS, Limit, Looks, until_done, until_few
 from autobatch.machine.schedule import SCHEDULES
 from autobatch.machine.xla import as_traced, fitted, whole_loops
 from autobatch.options import Options
@@ -51,10 +51,10 @@ def outcome_of(machine: Machine, state: State, shared: Sequence[tf.Tensor], done
 def in_one_go(machine: Machine, options: Options) -> Callable[[list[Stored], list[tf.Tensor]], Outcome]:
     """From arguments to the end, for a graph that no host looks at."""
     choose = SCHEDULES[options.schedule](machine)
-    run_block = partial.STRATEGIES[options.partial](machine)
+    run_block = partial.PARTIALS[options.partial](machine)
 
     def run(arguments: list[Stored], shared: list[tf.Tensor]) -> Outcome:
-        step = STRATEGIES[options.dispatch](machine, run_block, choose, shared)
+        step = DISPATCHES[options.dispatch](machine, run_block, choose, shared)
         return outcome_of(machine, until_done(machine, step, choose, machine.initial(arguments)), shared)
 
     return run
@@ -133,11 +133,11 @@ class Engine:
         """One part, compiled by itself."""
         machine, options = self.machine, self.options
         choose = SCHEDULES[options.schedule](machine)
-        run_block = partial.STRATEGIES[options.partial](machine)
+        run_block = partial.PARTIALS[options.partial](machine)
         repeats = (1 if machine.counts else REPEATS) if self.stops_early else None
 
         def advance(state: State, shared: list[tf.Tensor], limit: Limit) -> tuple[State, Looks]:
-            step = STRATEGIES[options.dispatch](machine, run_block, choose, shared, repeats)
+            step = DISPATCHES[options.dispatch](machine, run_block, choose, shared, repeats)
             if not self.stops_early:
                 return until_done(machine, step, choose, state), Looks(tf.constant(0), tf.constant(0))
             return until_few(machine, step, choose, state, limit)

@@ -36,7 +36,7 @@ def auto(machine: Machine) -> RunBlock:
     return _gathering(machine, [worth[i] and can_gather(machine, i) for i in range(machine.halt)])
 
 
-STRATEGIES = {"auto": auto, "mask": mask, "gather": gather}
+PARTIALS = {"auto": auto, "mask": mask, "gather": gather}
 
 
 def can_gather(machine: Machine, i: int) -> bool:

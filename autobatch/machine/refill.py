@@ -17,7 +17,7 @@ import tensorflow as tf
 from autobatch import context
 from autobatch.machine import partial
 from autobatch.machine.blocks import Machine, State, deeper
-from autobatch.machine.dispatch import STRATEGIES
+from autobatch.machine.dispatch import DISPATCHES
 from autobatch.machine.engine import outcome_of
 from autobatch.machine.schedule import SCHEDULES
 from autobatch.machine.xla import as_traced, fitted, whole_loops
@@ -111,11 +111,11 @@ class Refilled:
     def _advance(self) -> Callable[[Lanes, Pool, list[tf.Tensor], tf.Tensor], tuple[Lanes, Harvest]]:
         machine = self.machine
         choose = SCHEDULES[self.options.schedule](machine)
-        run_block = partial.STRATEGIES[self.options.partial](machine)
+        run_block = partial.PARTIALS[self.options.partial](machine)
         many = max(1, round(IDLE * machine.size))
 
         def advance(lanes: Lanes, pool: Pool, shared: list[tf.Tensor], turns: tf.Tensor) -> tuple[Lanes, Harvest]:
-            step = STRATEGIES[self.options.dispatch](machine, run_block, choose, shared, REPEATS)
+            step = DISPATCHES[self.options.dispatch](machine, run_block, choose, shared, REPEATS)
 
             def goes_on(turn: tf.Tensor, chosen: tf.Tensor, flow: _Flow) -> tf.Tensor:
                 is_fed, pc = flow.harvest.taken < pool.count, flow.state["pc"]

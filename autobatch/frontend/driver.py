@@ -1,4 +1,4 @@
-"""The frontend's entry: from an autobatched function to a program in the local language."""
+"""From a function and all that it calls to a program in the local language: the frontend's steps, in order."""
 
 from __future__ import annotations
 

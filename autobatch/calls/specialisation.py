@@ -17,7 +17,7 @@ from autobatch.calls import arguments
 from autobatch.calls.arguments import Arguments
 from autobatch.calls.recent import Recent
 from autobatch.frontend.core import Callee
-from autobatch.frontend.lower import Frontend, lower
+from autobatch.frontend.driver import Frontend, lower
 from autobatch.frontend.watch import watch
 from autobatch.ir.stored import StoredProgram
 from autobatch.ir.typed import TypedProgram
@@ -62,7 +62,7 @@ def _typed(
             unrolled |= {frontend.place(loop): loop.count for loop in needed.loops}
 
 
-class Program:
+class Specialisation:
     """One specialisation of an autobatched function: static values and argument types are fixed.
 
     callee_of: how the frontend knows what it is that a program calls.
