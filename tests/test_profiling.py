@@ -148,7 +148,7 @@ def test_the_depth_of_the_stacks(options, small):
 
 @pytest.mark.parametrize("options", [{}, {"shards": 2}, {"backend": "local_static"}], ids=str)
 def test_the_history_ends_with_the_counts(options):
-    n = np.tile([1, 40, 300], 4)
+    n = np.tile([1, 40, 700], 4)
     profile = ab.profile(sum_to.options(**options), n)
     assert profile.history is not None
     assert 10 < len(profile.history) < 2 * MOMENTS
