@@ -13,7 +13,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import singledispatch
+from functools import cache, singledispatch
 from typing import Any, NoReturn
 
 from autobatch import errors, ir
@@ -200,8 +200,8 @@ def _verify_stack_program(typed: TypedStackProgram) -> None:
             _check(back, f"A call of block {i} returns to another function's block {block.terminator.return_to}.")
 
 
-_State = tuple[frozenset[Leaf], tuple[tuple[str, tuple[frozenset[Leaf], ...]], ...]]
-# what is set; and for each variable what was set of it at each of this frame's pushes, the last one last
+_Pushed = tuple[tuple[str, tuple[frozenset[Leaf], ...]], ...]  # for each variable what was set of it at each push
+_State = tuple[frozenset[Leaf], _Pushed]  # what is set; and what this frame has pushed
 
 
 class _Frames:
@@ -210,16 +210,12 @@ class _Frames:
     def __init__(self, typed: TypedStackProgram):
         self.typed, self.blocks = typed, typed.program.blocks
         self.before: dict[int, _State] = {}
-        self.clobbered = {target: self._set_behind(target) for target in self._called()}
 
-    def _called(self) -> set[int]:
-        ends = [block.terminator for block in self.blocks]
-        return {target for end in ends if isinstance(end, ir.PushJump) for target in end.targets}
-
-    def _set_behind(self, start: int) -> frozenset[Leaf]:
-        """What blocks set before a call that begins here returns."""
-        ops = [op for i in reachable(self.blocks, start) for op in self.blocks[i].ops]
-        return self._all(v for op in ops for v in ir.writes(op))
+    @cache  # noqa: B019 (it lives as long as one check)
+    def _set_inside(self, targets: tuple[int, ...]) -> frozenset[Leaf]:
+        """What blocks set before a call that begins at one of these returns."""
+        inside = set().union(*(reachable(self.blocks, target) for target in targets))
+        return self._all(v for i in inside for op in self.blocks[i].ops for v in ir.writes(op))
 
     def _all(self, variables: Iterable[str]) -> frozenset[Leaf]:
         """The leaves of these variables; one without a type, which no block hands on, counts as one leaf."""
@@ -232,17 +228,18 @@ class _Frames:
             i, state = pending.pop()
             known = self.before.get(i)
             if known is not None:
-                self._same_pushes(i, known, state)
-                merged = (known[0] & state[0], known[1])
-                if merged == known:
+                state = (known[0] & state[0], self._met(i, known[1], state[1]))
+                if state == known:
                     continue
-                state = merged
             self.before[i] = state
             pending += self._behind(i, state)
 
-    def _same_pushes(self, i: int, one: _State, other: _State) -> None:
-        counts = [{v: len(saved) for v, saved in pushed} for _, pushed in (one, other)]
+    def _met(self, i: int, one: _Pushed, other: _Pushed) -> _Pushed:
+        """What is pushed where paths meet: the same variables as often, set where they are on both."""
+        counts = [{v: len(saved) for v, saved in pushed} for pushed in (one, other)]
         _check(counts[0] == counts[1], f"Paths that meet at block {i} have pushed {counts[0]} and {counts[1]}.")
+        pairs = zip(one, other, strict=True)
+        return tuple((v, tuple(a & b for a, b in zip(ours, theirs, strict=True))) for (v, ours), (_, theirs) in pairs)
 
     def _behind(self, i: int, state: _State) -> list[tuple[int, _State]]:
         valid, pushed = set(state[0]), {v: list(saved) for v, saved in state[1]}
@@ -275,9 +272,8 @@ class _Frames:
             for v in owners[i].outputs:
                 self._is_set(i, v, valid, None)
         if isinstance(end, ir.PushJump):
-            callee, start = owners[end.targets[0]], end.targets[0]
             inside = [(target, (valid, ())) for target in end.targets]
-            after = valid - self.clobbered[start] | self._all(callee.outputs)
+            after = valid - self._set_inside(end.targets) | self._all(owners[end.targets[0]].outputs)
             return [*inside, (end.return_to, (after, pushed))]
         away = [target for target in ir.successors(end) if owners[target] != owners[i]]
         _check(not (away and pushed), f"Block {i} goes on to another function with {[v for v, _ in pushed]} pushed.")

@@ -130,6 +130,38 @@ def test_stack_programs(pair, message):
         verify(parse_typed(changed(text, pair)))
 
 
+@pytest.mark.parametrize(("one", "other"), [(1, 2), (2, 1)])
+def test_what_is_saved_must_be_set_on_every_path(one, other):
+    text = f"""
+program(n) -> r
+stacks: pc
+registers: none
+block 0: (f)
+  update c = n <= 0
+  branch c {one} {other}
+block 1:
+  update x = n
+  push x = n
+  jump 3
+block 2:
+  push x = n
+  jump 3
+block 3:
+  pop x
+  update r = x
+  return
+function f(n) -> r: blocks 0 1 2 3
+types:
+  n: int32[]
+  x: int32[]
+  r: int32[]
+  c: bool[]
+"""
+    with pytest.raises(InvalidProgramError, match="Block 3 reads `x`"):
+        verify(parse_typed(text))
+    verify(parse_typed(changed(text, ("block 2:\n", "block 2:\n  update x = 0\n"))))
+
+
 def stored():
     return passes.run(passes.after("ir"), parse_typed(SUM + TYPES))
 
