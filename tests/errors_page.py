@@ -56,7 +56,7 @@ def _text(node: ast.AST | None) -> str:
         case ast.Constant(value):
             return str(value)
         case ast.JoinedStr(parts):
-            return "".join(_text(part) if isinstance(part, ast.Constant) else "..." for part in parts)
+            return re.sub("…+", "…", "".join(_text(part) if isinstance(part, ast.Constant) else "…" for part in parts))
         case _:
             return ""
 
@@ -84,4 +84,6 @@ def page(caught: Mapping[Any, errors.AutobatchError]) -> str:
 
 
 def _message(message: str, help: str) -> str:
-    return "\n".join(["```text", message, *([f"help: {help}"] if help else []), "```"])
+    lines = [message, *([f"help: {help}"] if help else [])]
+    wrapped = [textwrap.fill(line, 72, break_long_words=False, break_on_hyphens=False) for line in lines]
+    return "\n".join(["```text", *wrapped, "```"])
