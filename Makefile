@@ -14,13 +14,13 @@ test: lint site
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal tests/mcmc
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal tests/passes tests/test_*.py
 
-# The loop of daily work: lint, types, passes, texts, errors, and every program on the local-static backend; nothing is
-# compiled.
+# The loop of daily work: lint, types, passes, texts, errors, and every program on the local-static backend; XLA compiles
+# nothing.
 QUICK = tests/passes $(addprefix tests/test_,architecture.py conformance.py errors.py golden.py lowering.py programs.py storage.py)
 check: lint
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not compiles" $(QUICK)
 
-# Every program in every way to run it (tests/modes.py), which takes ten minutes more than `make test`.
+# Every program and every feature in every way to run it (tests/modes.py).
 test-everything: export AUTOBATCH_EVERY_MODE = 1
 test-everything: test
 

@@ -1,10 +1,10 @@
 """The ways to run a program, and which programs the tests run in which.
 
-To run every program in every way takes ten minutes, most of it XLA's.  What differs from way to way is the machine, and
-the machine knows operations, types and storage, not programs.  So every program runs on the default machine and, in
-plain TensorFlow, on the local-static backend; the other ways take turns, some programs go all ways, and
-``test_programs.py`` sees to it that each way meets everything that any program is made of.  ``make test-everything``
-runs all programs in all ways.
+To run every program in every way takes long, as each is compiled anew.  What differs from way to way is the machine,
+and the machine knows operations, types and storage, not programs.  So every program runs on the default machine and on
+the local-static backend, interpreted; the other ways take turns, some programs go all ways, and ``test_programs.py``
+sees to it that each way meets everything that any program is made of.  ``make test-everything`` runs all programs, and
+all features, in all ways.
 """
 
 from __future__ import annotations

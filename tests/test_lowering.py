@@ -63,6 +63,7 @@ def test_what_every_recursive_call_hands_on_has_no_stack():
     assert not {"x", "weights"} & set(stacks)
 
 
+@pytest.mark.compiles
 def test_unreachable_code_is_not_typed():
     @ab.autobatch(static_argnames="table")
     def lookup(x, table=None):
@@ -75,6 +76,7 @@ def test_unreachable_code_is_not_typed():
     assert len(lookup.lower(tf.constant([1, 2])).program.entry.blocks) == 1
 
 
+@pytest.mark.compiles
 def test_static_arguments_make_specialisations():
     @ab.autobatch(static_argnames=("f", "n"))
     def repeat(f, n, x):

@@ -16,6 +16,8 @@ def refusal(place: ir.Location, what: str, instead: str, kind: str) -> errors.Un
 def together(refusals: Sequence[errors.UnsupportedSyntaxError], function: str) -> errors.UnsupportedSyntaxError:
     """One error for all of them; a place that was met several times, in an unrolled loop, counts once."""
     found = {(one.message, one.places[:1]): one for one in refusals}
+    if len(found) == 1:
+        return refusals[0]
     if len({one.message for one in refusals}) == 1:
         places = [place for one in found.values() for place in one.places]
         return errors.UnsupportedSyntaxError(refusals[0].message, places, refusals[0].help, kind=refusals[0].kind)

@@ -110,7 +110,7 @@ SAMPLERS = {variant: make(ab.primitive(any_batch, batched=True), 5) for variant,
 @pytest.mark.parametrize(
     ("variant", "options"),
     [
-        *(("multinomial", BACKENDS[name]) for name in ("program_counter_no_xla", "switch_case", "local_static")),
+        *(("multinomial", options) for options in BACKENDS.values()),
         ("multinomial", {"backend": "unbatched"}),
         ("slice", {"backend": "unbatched"}),
     ],

@@ -54,13 +54,8 @@ def test_delayed_rejection_where_all_attempts_matter():
     np.testing.assert_allclose(np.std(draws[:, 100:, 0]), 1.0, atol=0.05)
 
 
-@pytest.mark.parametrize(
-    ("sampler", "size", "backend"),
-    [
-        *((ELLIPTICAL, 3, backend) for backend in ("switch_case", "local_static", "hybrid")),
-        *((DELAYED, 2, backend) for backend in ("program_counter_no_xla", "local_static")),
-    ],
-)
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(("sampler", "size"), [(ELLIPTICAL, 3), (DELAYED, 2)])
 def test_every_backend(sampler, size, backend):
     expected = ab.mcmc.draws(sampler, 4, tf.ones([3, size]) / 20, keys(3))
     got = ab.mcmc.draws.options(**BACKENDS[backend])(sampler, 4, tf.ones([3, size]) / 20, keys(3))
