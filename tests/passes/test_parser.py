@@ -3,7 +3,7 @@
 import pytest
 
 import autobatch as ab
-from autobatch import ir
+from autobatch import ir, passes
 from autobatch.errors import InvalidProgramError
 from autobatch.ir.parser import parse, parse_typed
 from tests.conformance import FEATURES
@@ -40,6 +40,15 @@ def test_programs_read_back(name):
                 assert set(ir.reads(read)) == set(ir.reads(op))
     for typed in (lowered._program.typed, lowered._program.stack().typed):
         assert str(parse_typed(str(typed))) == str(typed)
+
+
+def test_the_program_after_each_pass():
+    function, args = PROGRAMS["fibonacci"]
+    lowered = function.lower(*args)
+    texts = {each.name: lowered.as_text(each.name) for each in passes.PASSES}
+    assert texts["visit_order"].startswith(lowered.as_text("stack"))
+    assert "= call fibonacci(" in texts["webs"] and "pushjump" in texts["stack_lowering"]
+    assert "storage:" in texts["storage"] and "visited:" in texts["visit_order"]
 
 
 def test_what_an_expression_reads():
