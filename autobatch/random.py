@@ -103,7 +103,7 @@ def key(seed: Any) -> tf.Tensor:
     """The key for an integer seed (a Python int, or an integer scalar tensor).  Shape [2], uint32."""
     if isinstance(seed, int):
         return tf.constant([(seed >> 32) & 0xFFFFFFFF, seed & 0xFFFFFFFF], tf.uint32)
-    seed = tf.convert_to_tensor(seed)
+    seed = tf.convert_to_tensor(getattr(seed, "tensor", seed))  # a Python int that differs between members has 64 bits
     if seed.dtype.size < 8:
         return tf.stack([tf.zeros([], tf.uint32), tf.cast(seed, tf.uint32)])
     seed = tf.cast(seed, tf.uint64)

@@ -124,11 +124,6 @@ class _Desugarer(Nested):
 
     def do_AugAssign(self, node: gast.AugAssign) -> None:
         value = self.expression(node.value)
-        if isinstance(node.target, gast.Name):
-            checked = self.checked(node.op, load(node.target.id, node), value, node)
-            if checked is not None:
-                self.out.append(assign(node.target.id, checked, node))
-                return
         self.emit(gast.AugAssign(target=node.target, op=node.op, value=value), node)
 
     def do_Assert(self, node: gast.Assert) -> None:

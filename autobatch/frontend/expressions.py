@@ -30,7 +30,6 @@ from autobatch.frontend.syntax import (
 from autobatch.language.operators import BUILTINS
 
 _TOTAL_OPERATORS = (gast.Add, gast.Sub, gast.Mult)
-_PARTIAL_OPERATORS = {gast.FloorDiv: "floordiv", gast.Mod: "mod", gast.Pow: "power"}
 _GENERATORS = (random.Random, np.random.Generator, np.random.RandomState)
 _TOTAL_COMPARISONS = (gast.Lt, gast.LtE, gast.Gt, gast.GtE, gast.Eq, gast.NotEq, gast.Is, gast.IsNot)
 
@@ -80,6 +79,13 @@ class _InScope(gast.NodeTransformer):
         ):
             return support("getitem", [node.value, index_value(node.slice)], node)
         return node
+
+    def visit_Compare(self, node: gast.Compare) -> gast.AST:
+        node = self.generic_visit(node)
+        if len(node.ops) > 1 or not isinstance(node.ops[0], gast.Is | gast.IsNot):
+            return node
+        same = support("is_", [node.left, node.comparators[0]], node)
+        return same if isinstance(node.ops[0], gast.Is) else support("not_", [same], node)
 
     def visit_Call(self, node: gast.Call) -> gast.AST:
         if self.desugarer.static_value(node.func) is builtins.print:
@@ -203,16 +209,10 @@ class Expressions(Scope):
         return self.children(node)
 
     def on_BinOp(self, node: gast.BinOp) -> gast.AST:
-        """Integer division by what may be zero is checked, and so are powers that may be negative."""
         left, right = self.expression(node.left), self.expression(node.right)
-        return self.checked(node.op, left, right, node) or gast.copy_location(
-            gast.BinOp(left=left, op=node.op, right=right), node
-        )
-
-    def checked(self, op: gast.AST, left: gast.AST, right: gast.AST, at: gast.AST) -> gast.AST | None:
-        if isinstance(right, gast.Constant) or type(op) not in _PARTIAL_OPERATORS:
-            return None
-        return support(_PARTIAL_OPERATORS[type(op)], [left, right], at)
+        if isinstance(node.op, gast.Mod) and not isinstance(right, gast.Constant):  # which may be a text
+            return support("mod", [left, right], node)
+        return gast.copy_location(gast.BinOp(left=left, op=node.op, right=right), node)
 
     def on_Subscript(self, node: gast.Subscript) -> gast.AST:
         if not self.has_local(node.slice):
@@ -291,6 +291,9 @@ class Expressions(Scope):
         if isinstance(op, gast.In | gast.NotIn):
             contained = support("in_", [left, right], at)
             return contained if isinstance(op, gast.In) else support("not_", [contained], at)
+        if isinstance(op, gast.Is | gast.IsNot) and (self.has_local(left) or self.has_local(right)):
+            same = support("is_", [left, right], at)
+            return same if isinstance(op, gast.Is) else support("not_", [same], at)
         return gast.copy_location(gast.Compare(left=left, ops=[op], comparators=[right]), at)
 
     def on_IfExp(self, node: gast.IfExp) -> gast.AST:

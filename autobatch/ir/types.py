@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from autobatch.language.values import DEFAULT_DTYPES, WIDE_DTYPES, WeakScalar, adopts, is_tensor
+from autobatch.language.values import DEFAULT_DTYPES, WIDE_DTYPES, WeakScalar, adopts, is_near, is_tensor
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,7 @@ class Tensor:
 @dataclass(frozen=True)
 class Weak:
     kind: type
+    near: bool = False  # an int that is a counter (see WeakScalar)
 
     shape = ()
 
@@ -108,7 +109,7 @@ def type_of(value: Any) -> Type:
 
 def _leaf_type(value: Any) -> Leaf:
     if isinstance(value, WeakScalar):
-        return Weak(value.kind)
+        return Weak(value.kind, value.near)
     if isinstance(value, np.float64):  # also a Python float
         value = float(value)
     if isinstance(value, np.ndarray | np.generic):
@@ -220,7 +221,7 @@ def _join_leaves(left: Leaf, right: Leaf) -> Leaf:
     a, b = _stored(left), _stored(right)
     if isinstance(a, Weak) and isinstance(b, Weak):
         if a.kind == b.kind:
-            return a
+            return Weak(a.kind, a.near and b.near)
         if bool not in (a.kind, b.kind):
             return Weak(float)
     elif isinstance(a, Tensor) and isinstance(b, Tensor):
@@ -230,8 +231,15 @@ def _join_leaves(left: Leaf, right: Leaf) -> Leaf:
         weak, tensor = (a, b) if isinstance(a, Weak) else (b, a)
         assert isinstance(weak, Weak)
         if tensor.shape == () and adopts(weak.kind, tensor.dtype):
+            for leaf in (left, right):
+                if isinstance(leaf, Static) and tensor.dtype.is_integer and not _fits(leaf.value, tensor.dtype):
+                    raise JoinError(f"{leaf.value}, which does not fit {tensor.dtype.name}, on one path")
             return tensor
     raise JoinError(f"{left} here, {right} there")
+
+
+def _fits(value: int, dtype: tf.DType) -> bool:
+    return dtype.min <= value <= dtype.max
 
 
 def _stored(leaf: Leaf) -> Leaf:
@@ -239,7 +247,9 @@ def _stored(leaf: Leaf) -> Leaf:
     if isinstance(leaf, Shared):
         return leaf.leaf
     if isinstance(leaf, Static) and type(leaf.value) in DEFAULT_DTYPES:
-        return Weak(type(leaf.value))
+        if type(leaf.value) is int and not _fits(leaf.value, tf.int64):
+            raise JoinError(f"{leaf.value}, an int beyond 64 bits, on one path")
+        return Weak(type(leaf.value), is_near(leaf.value))
     return leaf
 
 
@@ -258,8 +268,8 @@ def value_from(type_: Type, stored: Sequence[tf.Tensor], shared: Sequence[tf.Ten
                 return WeakScalar(shared[index], kind)
             case Shared(index, _):
                 return shared[index]
-            case Weak(kind):
-                return WeakScalar(next(remaining), kind)
+            case Weak(kind, near):
+                return WeakScalar(next(remaining), kind, near)
             case _:
                 return next(remaining)
 
@@ -271,6 +281,17 @@ def stored_from(type_: Type, value: Any) -> list[tf.Tensor]:
     tf.nest.assert_same_structure(type_, value)
     pairs = zip(leaves(type_), tf.nest.flatten(value), strict=True)
     return [to_dtype(part, leaf.dtype) for leaf, part in pairs if isinstance(leaf, Tensor | Weak)]
+
+
+def value_as(type_: Type, value: Any) -> Any:
+    """A value of a type that joins into ``type_``, as a value of ``type_``; a member fails whose int does not fit."""
+
+    def build(leaf: Leaf, part: Any) -> Any:
+        if isinstance(leaf, Tensor):
+            return part.astype(leaf.dtype) if isinstance(part, WeakScalar) else to_dtype(part, leaf.dtype)
+        return part
+
+    return tf.nest.map_structure(build, type_, value)
 
 
 def plain(value: Any) -> Any:

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from autobatch import context, errors
 from autobatch.language.structs import Rows
-from autobatch.language.values import WIDE_DTYPES, WeakScalar, is_tensor, per_member, weak
+from autobatch.language.values import WIDE_DTYPES, WeakScalar, is_tensor, narrowed, per_member, weak
 
 slice_ = slice
 
@@ -48,6 +48,7 @@ def _position(index: Any, size: int | None) -> tf.Tensor:
             help="use tf.gather for several rows at once.",
             kind="index-type",
         )
+    index = narrowed(index, tf.int64) if index.dtype.is_unsigned or index.dtype.size < 4 else index
     message = f"an index is out of range for an axis of size {size}"
     context.check((index >= -size) & (index < size), errors.MemberIndexError, message)
     # In range whatever comes: outside XLA a gather that fails would stop every member.

@@ -15,6 +15,7 @@ from typing import Any
 import tensorflow as tf
 
 from autobatch import context, errors
+from autobatch.language import arithmetic
 from autobatch.language.indexing import (
     getitem,
     item,
@@ -28,7 +29,9 @@ from autobatch.language.indexing import (
     unroll_first,
 )
 from autobatch.language.structs import Rows
-from autobatch.language.values import WIDE_DTYPES, WeakScalar, adopts, divisor, is_tensor, per_member, weak
+from autobatch.language.values import WIDE_DTYPES, WeakScalar, adopts, is_tensor, narrowed, per_member, weak
+
+arithmetic.install()
 
 __all__ = ["getitem", "item", "place", "rows", "sequence", "setitem", "slice_", "unpack", "unroll", "unroll_first"]
 
@@ -121,7 +124,7 @@ def _choice(condition: tf.Tensor, left: Any, right: Any) -> Any:
         return left
     left, right = _unified(left, right)
     if isinstance(left, WeakScalar):
-        return WeakScalar(tf.where(condition, left.tensor, right.tensor), left.kind)
+        return WeakScalar(tf.where(condition, left.tensor, right.tensor), left.kind, left.near and right.near)
     return tf.where(condition, left, right)
 
 
@@ -207,48 +210,17 @@ def print_(text: str, *values: Any) -> None:
     context.remark(context.Remark(text, values))
 
 
-def floordiv(left: Any, right: Any) -> Any:
-    """``left // right``"""
-    return left // _divisor(left, right)
-
-
 def mod(left: Any, right: Any) -> Any:
-    """``left % right``"""
+    """``left % right``, which may be a text."""
     if isinstance(left, str):
         _no_members(right)
-    return left % _divisor(left, right)
-
-
-def power(left: Any, right: Any) -> Any:
-    """``left ** right``"""
-    if is_tensor(left) and _integers(left, right):
-        if not per_member(right) and right < 0:
-            raise errors.TypeMismatchError(
-                "An integer tensor has no negative power.", help="make it a float: tf.cast.", kind="negative-power"
-            )
-        if per_member(right):
-            exponent = right.astype(left.dtype) if isinstance(right, WeakScalar) else right
-            fits = exponent >= 0
-            context.check(fits, errors.MemberArithmeticError, "an integer is raised to a negative power")
-            right = tf.where(fits, exponent, tf.zeros([], exponent.dtype))  # whatever the others do beside it
-    return left**right
-
-
-def _integers(*values: Any) -> bool:
-    return all((is_tensor(v) and v.dtype.is_integer) or isinstance(v, WeakScalar | int) for v in values)
-
-
-def _divisor(left: Any, right: Any) -> Any:
-    """An integer divisor, checked to be other than zero: XLA does not."""
-    if _integers(left, right) and (is_tensor(right) or (isinstance(right, WeakScalar) and is_tensor(left))):
-        return divisor(right.astype(left.dtype) if isinstance(right, WeakScalar) else right)
-    return right
+    return left % right
 
 
 def integer(value: Any) -> Any:
     """A bound of a range, as the Python int that ``range`` makes of it."""
     if is_tensor(value) and value.dtype.is_integer and value.shape.rank == 0:
-        return WeakScalar(tf.cast(value, tf.int64), int)
+        return WeakScalar(narrowed(value, tf.int64), int, near=value.dtype.size < 8)
     if isinstance(value, WeakScalar) and value.kind is int:
         return value
     if per_member(value):
@@ -305,7 +277,10 @@ def _cast(python: type) -> Callable:
                 number, errors.MemberArithmeticError, "a number that is not finite or too large becomes an int"
             )
             value = tf.where(number, value, tf.zeros([], value.dtype))
-        return WeakScalar(tf.cast(value, WIDE_DTYPES[python]), python)
+        if value.dtype.is_integer and python is int:
+            near = args[0].near if isinstance(args[0], WeakScalar) else value.dtype.size < 8
+            return WeakScalar(narrowed(value, tf.int64), int, near)
+        return WeakScalar(tf.cast(value, WIDE_DTYPES[python]), python, near=value.dtype == tf.bool)
 
     return cast
 
@@ -325,11 +300,43 @@ def len_(value: Any) -> Any:
 
 
 def isinstance_(value: Any, kind: Any) -> bool:
-    return issubclass(value.kind, kind) if isinstance(value, WeakScalar) else isinstance(value, kind)
+    """``isinstance(value, kind)``: a member's scalar is a number of Python's, and the tensor that it is."""
+    python = _python_kind(value)
+    if python is not None and issubclass(python, kind):
+        return True
+    return not isinstance(value, WeakScalar) and isinstance(value, kind)
 
 
 def type_(value: Any, *rest: Any) -> Any:
-    return value.kind if isinstance(value, WeakScalar) else type(value, *rest)
+    """``type(value)``"""
+    return (None if rest else _python_kind(value)) or type(value, *rest)
+
+
+def _python_kind(value: Any) -> type | None:
+    """Which of Python's numbers one member's value is, if it is one."""
+    if isinstance(value, WeakScalar):
+        return value.kind
+    if not is_tensor(value) or value.shape.rank != 0:
+        return None
+    kinds = ((bool, value.dtype.is_bool), (int, value.dtype.is_integer), (float, value.dtype.is_floating))
+    return next((kind for kind, has in kinds if has), None)
+
+
+def is_(left: Any, right: Any) -> Any:
+    """``left is right``, of which Python says little where numbers are concerned."""
+    for value, other in ((left, right), (right, left)):
+        if not per_member(value):
+            continue
+        if isinstance(other, bool):
+            return value == other if _python_kind(value) is bool else False
+        if other is None or not (per_member(other) or isinstance(other, int | float | complex)):
+            return False
+        raise errors.TypeMismatchError(
+            "Whether two numbers or tensors are one object is not known here.",
+            help="compare them by ==.",
+            kind="identity-of-members",
+        )
+    return left is right
 
 
 def any_(values: Any) -> Any:
@@ -373,8 +380,16 @@ str_, repr_, format_ = _to_text(str), _to_text(repr), _to_text(format)
 min_, max_ = _extreme(min, operator.lt), _extreme(max, operator.gt)
 int_, float_, bool_ = _cast(int), _cast(float), _cast(bool)
 
-# The builtins that need an operator of ours, by its name.
+
+def cast_to(value: Any, dtype: Any, name: str | None = None) -> tf.Tensor:
+    """``tf.cast(value, dtype)``, of all 64 bits of a Python int."""
+    exact: Any = value.tensor if isinstance(value, WeakScalar) and value.kind is int else value
+    return tf.cast(exact, dtype, name)
+
+
+# The builtins, and TensorFlow's functions, that need an operator of ours, by its name.
 BUILTINS = {
+    tf.cast: "cast_to",
     builtins.zip: "zip_",
     builtins.enumerate: "enumerate_",
     builtins.reversed: "reversed_",

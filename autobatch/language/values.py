@@ -37,17 +37,25 @@ def per_member(value: Any) -> bool:
 
 
 class WeakScalar:
-    """A number that Python would hold as ``kind``, held as a scalar tensor."""
+    """A number that Python would hold as ``kind``, held as a scalar tensor.
 
-    __slots__ = ("kind", "tensor")
+    Attributes:
+      tensor: int64, float64 or bool.
+      kind: int, float or bool.
+      near: whether it is a counter: an int that came about by small steps from a small one, so that no time is long
+        enough for it to leave 64 bits by more of them.
+    """
 
-    def __init__(self, tensor: tf.Tensor, kind: type):
-        self.tensor, self.kind = tensor, kind
+    __slots__ = ("kind", "near", "tensor")
+
+    def __init__(self, tensor: tf.Tensor, kind: type, near: bool = False):
+        self.tensor, self.kind, self.near = tensor, kind, near
 
     def astype(self, dtype: tf.DType) -> tf.Tensor:
+        """The number as a tensor; a member fails whose int the dtype does not hold."""
         if not adopts(self.kind, dtype):
             raise TypeError(f"a Python {self.kind.__name__} cannot become {dtype.name}")
-        return tf.cast(self.tensor, dtype)
+        return narrowed(self.tensor, dtype)
 
     def _no_python_value(self, *_: Any) -> Any:
         raise errors.TypeMismatchError(
@@ -76,17 +84,19 @@ class WeakScalar:
 
     def __neg__(self):
         value = number(self)
-        return WeakScalar(-value.tensor, value.kind)
+        _check_above_lowest(value)
+        return WeakScalar(-value.tensor, value.kind, value.near)
 
     def __pos__(self):
         return number(self)
 
     def __abs__(self):
         value = number(self)
-        return WeakScalar(tf.abs(value.tensor), value.kind)
+        _check_above_lowest(value)
+        return WeakScalar(tf.abs(value.tensor), value.kind, value.near)
 
     def __invert__(self):
-        return -number(self) - 1
+        return WeakScalar(tf.bitwise.invert(number(self).tensor), int, self.near)
 
     def __repr__(self) -> str:
         return f"WeakScalar({self.kind.__name__}, {self.tensor!r})"
@@ -95,13 +105,39 @@ class WeakScalar:
 def number(value: WeakScalar) -> WeakScalar:
     """``value`` with bool turned into int, as Python's arithmetic does."""
     if value.kind is bool:
-        return WeakScalar(tf.cast(value.tensor, tf.int64), int)
+        return WeakScalar(tf.cast(value.tensor, tf.int64), int, near=True)
     return value
 
 
 def weak(value: bool | int | float) -> WeakScalar:
     """A Python number as a WeakScalar."""
-    return WeakScalar(tf.constant(value, WIDE_DTYPES[type(value)]), type(value))
+    if isinstance(value, int) and not tf.int64.min <= value <= tf.int64.max:
+        raise errors.TypeMismatchError(
+            f"The int {value} does not fit 64 bits, and is to differ between members.",
+            help="a member's ints have 64 bits; use floats.",
+            kind="int-beyond-64-bits",
+        )
+    return WeakScalar(tf.constant(value, WIDE_DTYPES[type(value)]), type(value), is_near(value))
+
+
+def is_near(value: Any) -> bool:
+    """Whether a counter may start from this number."""
+    return isinstance(value, int) and abs(value) < 2**32
+
+
+def narrowed(value: tf.Tensor, dtype: tf.DType) -> tf.Tensor:
+    """The number in another dtype; a member fails whose int it does not hold."""
+    cast = tf.cast(value, dtype)
+    if value.dtype.is_integer and dtype.is_integer and value.dtype != dtype:
+        fits = tf.equal(tf.cast(cast, value.dtype), value)
+        if dtype.is_unsigned != value.dtype.is_unsigned and dtype.size >= value.dtype.size:
+            fits &= value >= 0 if dtype.is_unsigned else cast >= 0
+        context.check(fits, errors.MemberArithmeticError, narrowing_failure(dtype))
+    return cast
+
+
+def narrowing_failure(dtype: tf.DType) -> str:
+    return f"a Python int does not fit {dtype.name}, which it meets here"
 
 
 def _meet(left: Any, right: Any) -> tuple[tf.Tensor, tf.Tensor, type]:
@@ -121,51 +157,158 @@ def _combine(python: Callable, result: type | None, left: Any, right: Any) -> An
     """``python(left, right)`` where at least one is a WeakScalar; ``result``: its kind, None for the operands'."""
     for weak, other in ((left, right), (right, left)):
         if isinstance(weak, WeakScalar) and not isinstance(other, WeakScalar | bool | int | float):
-            try:
-                other = tf.convert_to_tensor(other)
-            except (TypeError, ValueError):
-                return NotImplemented
-            adopted = _adopted(weak, other.dtype)
-            return python(adopted, other) if weak is left else python(other, adopted)
+            return _with_tensor(python, result, weak, other, weak is left)
+    if python is operator.pow and not (isinstance(right, int) and right >= 0):
+        check_power_of_members(left, right)
     a, b, kind = _meet(left, right)
+    if result is bool:
+        return WeakScalar(_compared(python, left, right, a, b, kind), bool)
+    if kind is bool and python not in _LOGICAL:
+        a, b, kind = tf.cast(a, tf.int64), tf.cast(b, tf.int64), int
     if python in _DIVISIONS:
         b = divisor(b)
-    if kind is bool and result is None and python not in _LOGICAL:
-        a, b, kind = tf.cast(a, tf.int64), tf.cast(b, tf.int64), int
-    if python is operator.pow and kind is int and not (isinstance(right, int) and right >= 0):
+    if python in _SHIFTS:
+        return WeakScalar(_shifted(python, a, b), int)
+    if python is operator.truediv and kind is not float:
+        exact = tf.maximum(tf.abs(a), tf.abs(b)) <= 2**53
+        context.check(exact, errors.MemberArithmeticError, "an int beyond 2**53 is divided, and floats would round it")
+        a, b = tf.cast(a, tf.float64), tf.cast(b, tf.float64)
+    if kind is float:
+        return WeakScalar(_of_floats(python, a, b), float)
+    if python is operator.floordiv:
+        fits = (a != tf.int64.min) | (b != -1)
+        context.check(fits, errors.MemberArithmeticError, TOO_WIDE)
+    value = tf.cast(python(a, b), WIDE_DTYPES[result or kind])
+    near = kind is bool
+    if kind is int and python in _GROWING:
+        near = python is not operator.mul and python is not operator.pow and _is_step(left, right)
+        if not near:
+            check_range(python, a, b, value)
+    return WeakScalar(value, result or kind, near)
+
+
+def _with_tensor(python: Callable, result: type | None, weak: WeakScalar, other: Any, weak_is_left: bool) -> Any:
+    if isinstance(other, list | tuple) and weak.kind is not float and python is operator.mul:
+        raise sequence_times_member(other)
+    try:
+        other = tf.convert_to_tensor(other)
+    except (TypeError, ValueError):
+        return NotImplemented
+    if result is bool and weak.kind is int and other.dtype.is_integer and other.dtype != tf.uint64:
+        adopted, other = weak.tensor, tf.cast(other, tf.int64)  # a comparison needs no common dtype
+    else:
+        adopted = _adopted(weak, other.dtype)
+    return python(adopted, other) if weak_is_left else python(other, adopted)
+
+
+def sequence_times_member(sequence: Any) -> errors.TypeMismatchError:
+    kind = type(sequence).__name__
+    return errors.TypeMismatchError(
+        f"A {kind} is repeated as often as a number says that differs between members.",
+        help="repeat it by a Python number; tf.fill and tf.zeros make tensors.",
+        kind="sequence-times-member",
+    )
+
+
+def _is_step(left: Any, right: Any) -> bool:
+    """Whether a counter takes a small step."""
+    return any(
+        isinstance(step, int) and abs(step) < 2**20 and isinstance(from_, WeakScalar) and from_.near
+        for step, from_ in ((left, right), (right, left))
+    )
+
+
+def check_power_of_members(left: Any, right: Any) -> None:
+    if all(isinstance(v, int) or (isinstance(v, WeakScalar) and v.kind is not float) for v in (left, right)):
         raise errors.TypeMismatchError(
             "An int to a power that differs between members may be an int or a float.",
             help="make the base a float, or use tf.pow on tensors.",
             kind="power-of-members",
         )
-    if python is operator.truediv and kind is not float:
-        a, b = tf.cast(a, tf.float64), tf.cast(b, tf.float64)
-    value = _FUNCTIONS.get(python, python)(a, b)
-    if kind is int and python in _GROWING:
-        small = any(isinstance(v, int) and abs(v) < 2**31 for v in (left, right))
-        if not small or (python is not operator.add and python is not operator.sub):  # a step of a counter is safe
-            _check_range(python, a, b, value)
-    return WeakScalar(value, result or kind)
+
+
+TOO_WIDE = "a Python int does not fit 64 bits"
 
 
 def divisor(value: tf.Tensor) -> tf.Tensor:
     """The value, of which a member fails that divides by zero; then 1, for whatever the others do beside it."""
     zero = tf.equal(value, tf.zeros([], value.dtype))
-    context.check(~zero, errors.MemberArithmeticError, "a number is divided by zero")
+    context.check(~tf.reduce_any(zero), errors.MemberArithmeticError, "a number is divided by zero")
     return tf.where(zero, tf.ones([], value.dtype), value)
 
 
-def _check_range(python: Callable, a: tf.Tensor, b: tf.Tensor, value: tf.Tensor) -> None:
-    """Fails members whose Python int does not fit 64 bits: 2.0**63, as floats see it."""
+def _check_above_lowest(value: WeakScalar) -> None:
+    """The lowest integer has no counterpart."""
+    if value.kind is int and not value.near:
+        context.check(value.tensor != tf.int64.min, errors.MemberArithmeticError, TOO_WIDE)
+
+
+def check_range(python: Callable, a: tf.Tensor, b: tf.Tensor, value: tf.Tensor) -> None:
+    """Fails members whose integer does not fit: what wrapped is off by a power of 2 that floats can tell."""
     x, y = tf.cast(a, tf.float64), tf.cast(b, tf.float64)
-    exact = x * tf.pow(tf.constant(2.0, tf.float64), y) if python is operator.lshift else python(x, y)
-    fits = tf.abs(exact - tf.cast(value, tf.float64)) <= 2.0**62
-    context.check(fits, errors.MemberArithmeticError, "a Python int does not fit 64 bits")
+    fits = tf.abs(python(x, y) - tf.cast(value, tf.float64)) <= 2.0 ** (8 * value.dtype.size - 2)
+    message = TOO_WIDE if value.dtype == tf.int64 else f"an integer does not fit {value.dtype.name}"
+    context.check(fits, errors.MemberArithmeticError, message)
+
+
+def _shifted(python: Callable, value: tf.Tensor, by: tf.Tensor) -> tf.Tensor:
+    context.check(by >= 0, errors.MemberArithmeticError, "a number is shifted by a negative count")
+    inside = tf.clip_by_value(by, 0, 63)
+    if python is operator.rshift:
+        return tf.bitwise.right_shift(value, inside)
+    shifted = tf.bitwise.left_shift(value, inside)
+    fits = (value == 0) | ((by < 64) & tf.equal(tf.bitwise.right_shift(shifted, inside), value))
+    context.check(fits, errors.MemberArithmeticError, TOO_WIDE)
+    return tf.where(value == 0, value, shifted)
+
+
+def _compared(python: Callable, left: Any, right: Any, a: tf.Tensor, b: tf.Tensor, kind: type) -> tf.Tensor:
+    """Exactly, as Python compares an int and a float."""
+    kinds = [value.kind if isinstance(value, WeakScalar) else type(value) for value in (left, right)]
+    if kind is float and int in kinds:
+        at = kinds.index(int)
+        whole = left if at == 0 else right
+        i, f = (whole if isinstance(whole, WeakScalar) else weak(whole)).tensor, (b, a)[at]
+        # -1, 0 or 1, as the int is below the float, the same, or above
+        inside = tf.abs(f) < 2.0**63
+        floor = tf.cast(tf.where(inside, tf.floor(f), 0.0), tf.int64)
+        sign = tf.sign(tf.cast(i > floor, tf.float64) - tf.cast(i < floor, tf.float64))
+        sign = tf.where((sign == 0) & (tf.floor(f) != f), tf.constant(-1.0, tf.float64), sign)
+        sign = tf.where(inside, sign, -tf.sign(f))  # nan stays nan
+        zero = tf.zeros([], tf.float64)
+        return python(sign, zero) if at == 0 else python(zero, sign)
+    if kind is bool and python not in (operator.eq, operator.ne):
+        a, b = tf.cast(a, tf.int64), tf.cast(b, tf.int64)
+    return python(a, b)
+
+
+def floor_divided(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """``a // b`` of floats, as Python and NumPy compute it: from the remainder, as a / b may round up to an integer."""
+    remainder = tf.truncatemod(a, b)
+    quotient = (a - remainder) / b
+    opposite = (remainder != 0) & ((b < 0) != (remainder < 0))
+    quotient = tf.where(opposite, quotient - 1, quotient)
+    floor = tf.floor(quotient)
+    floor = tf.where(quotient - floor > 0.5, floor + 1, floor)
+    floor = tf.where(quotient == 0, tf.zeros([], a.dtype), floor)
+    return tf.where(b == 0, a / b, floor)
+
+
+def _of_floats(python: Callable, a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """Python's floats, which raise where TensorFlow's are infinite or no numbers."""
+    if python is operator.floordiv:
+        return floor_divided(a, b)
+    value = python(a, b)
+    if python is operator.pow:
+        finite = tf.math.is_finite(a) & tf.math.is_finite(b)
+        message = "a float to this power is too large, divides by zero, or is complex"
+        context.check(tf.math.is_finite(value) | ~finite, errors.MemberArithmeticError, message)
+    return value
 
 
 _DIVISIONS = (operator.floordiv, operator.mod, operator.truediv)
-_GROWING = (operator.add, operator.sub, operator.mul, operator.pow, operator.lshift)
-_FUNCTIONS = {operator.lshift: tf.bitwise.left_shift, operator.rshift: tf.bitwise.right_shift}
+_GROWING = (operator.add, operator.sub, operator.mul, operator.pow)
+_SHIFTS = (operator.lshift, operator.rshift)
 _LOGICAL = (operator.and_, operator.or_, operator.xor)
 _RESULT_KINDS = dict.fromkeys(("add", "sub", "mul", "floordiv", "mod", "pow", "and_", "or_", "xor", "lshift", "rshift"))
 _RESULT_KINDS |= {"truediv": float} | dict.fromkeys(("lt", "le", "gt", "ge", "eq", "ne"), bool)

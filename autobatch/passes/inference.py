@@ -34,6 +34,7 @@ from autobatch.ir.types import (
 )  # fmt: skip
 from autobatch.language.indexing import UnlikeItemsError
 from autobatch.language.structs import Rows, map_rows
+from autobatch.passes import conversions
 from autobatch.passes.simplify import decide_branches, simplified
 from autobatch.tracing.execute import CROSSED, execute
 from autobatch.tracing.explain import raise_at
@@ -61,8 +62,13 @@ def infer(program: ir.Program) -> TypedProgram:
             functions.append(decided)
     _check_returns(functions, inference)
     inference.check_result()
-    live = replace(program, functions=tuple(map(simplified, functions)))
     checks = dict.fromkeys(check for made in inference.checks.values() for check in made)
+    converted = []
+    for function in functions:
+        made, more = conversions.explicit(program, function, inference.types, inference.made)
+        converted.append(simplified(made))
+        checks |= dict.fromkeys(more)
+    live = replace(program, functions=tuple(converted))
     return TypedProgram(live, inference.types, program.shared, tuple(checks))
 
 
@@ -86,6 +92,7 @@ class _Inference:
         self.visited: set[tuple[str, int]] = set()
         self.readers: dict[Variable, set[tuple[str, int]]] = {}
         self.checks: dict[tuple[str, int, int], tuple[Check, ...]] = {}  # by function, block and operation
+        self.made: dict[tuple[str, int, int], dict[str, Type]] = {}  # likewise, the types of what they assign
         self.unlike: list[UnlikeItemsError] = []
         self.failures: dict[tuple[str, int], Exception] = {}
         self.cache: dict[tuple, Traced] = {}
@@ -237,6 +244,7 @@ class _Inference:
         inputs = {v: self.types[name, v] for v in region.inputs}
         try:
             found, self.checks[at] = self.traced(name, region, inputs)
+            self.made[at] = found
         except UnlikeItemsError as loop:
             self.unlike.append(UnlikeItemsError(loop.count, name, loop.variable))
             return False

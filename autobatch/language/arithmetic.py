@@ -1,0 +1,105 @@
+"""Python's operators on a member's tensors, wherever user code uses them while it is traced, helpers included.
+
+TensorFlow's divide integers by zero in silence where XLA compiles them, raise integers to negative powers, round the
+quotient of floats before they take its floor, and multiply a list as a vector.  ``tf.math.floordiv`` and its like keep
+TensorFlow's meaning, and so do all operators outside of autobatched code.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from autobatch import context, errors
+from autobatch.language.values import (
+    WeakScalar,
+    check_range,
+    divisor,
+    floor_divided,
+    sequence_times_member,
+)  # fmt: skip
+
+Operator = Callable[[Any, Any], Any]
+
+
+def _floordiv(theirs: Operator, left: tf.Tensor, right: tf.Tensor) -> Any:
+    if left.dtype.is_floating:
+        return floor_divided(left, right)
+    return theirs(left, _nonzero(right)) if left.dtype.is_integer else theirs(left, right)
+
+
+def _mod(theirs: Operator, left: tf.Tensor, right: tf.Tensor) -> Any:
+    return theirs(left, _nonzero(right) if left.dtype.is_integer else right)
+
+
+_truediv = _mod
+
+
+def _pow(theirs: Operator, left: tf.Tensor, right: tf.Tensor) -> Any:
+    if not left.dtype.is_integer:
+        return theirs(left, right)
+    known = tf.get_static_value(right)
+    if known is not None and np.any(known < 0):
+        raise errors.TypeMismatchError(
+            "An integer tensor has no negative power.", help="make it a float: tf.cast.", kind="negative-power"
+        )
+    if known is None:
+        fits = right >= 0
+        context.check(tf.reduce_all(fits), errors.MemberArithmeticError, "an integer is raised to a negative power")
+        right = tf.where(fits, right, tf.zeros([], right.dtype))  # whatever the others do beside it
+    value = theirs(left, right)
+    if not value.shape.rank and known is None:
+        check_range(operator.pow, left, right, value)
+    return value
+
+
+def _nonzero(value: tf.Tensor) -> tf.Tensor:
+    known = tf.get_static_value(value)
+    return value if known is not None and np.all(known != 0) else divisor(value)
+
+
+def _install(name: str, ours: Callable[[Operator, tf.Tensor, tf.Tensor], Any]) -> None:
+    def method(theirs: Operator, reflected: bool) -> Callable[[tf.Tensor, Any], Any]:
+        def apply(self: tf.Tensor, other: Any) -> Any:
+            if context.mode() is not context.Mode.TRACING:
+                return theirs(self, other)
+            try:
+                value = other.astype(self.dtype) if isinstance(other, WeakScalar) else _like(other, self.dtype)
+            except (TypeError, ValueError):
+                return theirs(self, other)  # which says what is wrong
+            if value.dtype != self.dtype:
+                return theirs(self, other)
+            return ours(lambda a, b: theirs(b, a), value, self) if reflected else ours(theirs, self, value)
+
+        return apply
+
+    for reflected, attribute in ((False, f"__{name}__"), (True, f"__r{name}__")):
+        setattr(tf.Tensor, attribute, method(getattr(tf.Tensor, attribute), reflected))
+
+
+def _like(value: Any, dtype: tf.DType) -> tf.Tensor:
+    return value if isinstance(value, tf.Tensor) else tf.convert_to_tensor(value, dtype_hint=dtype)
+
+
+def _install_product() -> None:
+    def method(theirs: Operator) -> Operator:
+        def apply(self: Any, other: Any) -> Any:
+            tracing = context.mode() is context.Mode.TRACING
+            if tracing and isinstance(other, list | tuple) and self.dtype.is_integer and self.shape.rank == 0:
+                raise sequence_times_member(other)
+            return theirs(self, other)
+
+        return apply
+
+    for attribute in ("__mul__", "__rmul__"):
+        setattr(tf.Tensor, attribute, method(getattr(tf.Tensor, attribute)))
+
+
+def install() -> None:
+    for name, ours in (("floordiv", _floordiv), ("mod", _mod), ("truediv", _truediv), ("pow", _pow)):
+        _install(name, ours)
+    _install_product()

@@ -1,0 +1,106 @@
+"""Makes explicit where a Python int is to live in a narrower tensor, so that a member fails whose int does not fit.
+
+A variable that is an int32 tensor on one path and a Python int on another is an int32 tensor: the type that both join
+into.  The int, computed in 64 bits, is then given a name of its own, and converted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import tensorflow as tf
+
+from autobatch import errors, ir
+from autobatch.ir import regions
+from autobatch.ir.typed import Check, Variable
+from autobatch.ir.types import Exact, Leaf, Shared, Tensor, Type, Weak, leaves, value_as
+from autobatch.language.values import narrowing_failure
+
+Made = Mapping[tuple[str, int, int], Mapping[str, Type]]  # by function, block and part
+
+
+def explicit(
+    program: ir.Program, function: ir.Function, types: dict[Variable, Type], made: Made
+) -> tuple[ir.Function, tuple[Check, ...]]:
+    """The function with its conversions; the types of what they convert are added to ``types``.
+
+    Args:
+      program: with the functions that this one calls.
+      function: one of its functions.
+      types: of the variables.
+      made: the types of the values that each region assigns, which may be narrower than the variables'.
+    """
+    converter = _Converter(program, function.name, types)
+    blocks = []
+    for i, block in enumerate(function.blocks):
+        ops: list[ir.LocalOp] = []
+        for k, part in enumerate(regions.regions(block.ops)):
+            if isinstance(part, ir.Call):
+                ops += converter.call(part)
+            else:
+                ops += converter.region(part, made.get((function.name, i, k), {}))  # type: ignore[arg-type]
+        blocks.append(replace(block, ops=tuple(ops)))
+    return replace(function, blocks=tuple(blocks)), tuple(converter.checks)
+
+
+class _Converter:
+    def __init__(self, program: ir.Program, function: str, types: dict[Variable, Type]):
+        self.program, self.function, self.types = program, function, types
+        self.checks: list[Check] = []
+
+    def region(self, region: Any, made: Mapping[str, Type]) -> list[ir.LocalOp]:
+        ops = list(region.ops)
+        for v, type_ in made.items():
+            want = self.types[self.function, v]
+            if not _narrows(type_, want):
+                continue
+            k = max(k for k, op in enumerate(ops) if v in op.outputs)
+            wide = self.name(v, type_)
+            outputs = tuple(wide if name == v else name for name in ops[k].outputs)
+            ops[k : k + 1] = [replace(ops[k], outputs=outputs), self.conversion(v, wide, want, ops[k].location)]
+        return ops
+
+    def call(self, call: ir.Call) -> list[ir.LocalOp]:
+        callee = self.program[call.function]
+        before, after, inputs, outputs = [], [], list(call.inputs), list(call.outputs)
+        for k, (parameter, v) in enumerate(zip(callee.inputs, call.inputs, strict=True)):
+            have, want = self.types.get((self.function, v)), self.types.get((callee.name, parameter))
+            if _narrows(have, want):
+                inputs[k] = self.name(v, want, "narrow")
+                before.append(self.conversion(inputs[k], v, want, call.location))
+        for k, (result, v) in enumerate(zip(callee.outputs, call.outputs, strict=True)):
+            have, want = self.types.get((callee.name, result)), self.types.get((self.function, v))
+            if _narrows(have, want):
+                outputs[k] = self.name(v, have)
+                after.append(self.conversion(v, outputs[k], want, call.location))
+        return [*before, replace(call, inputs=tuple(inputs), outputs=tuple(outputs)), *after]
+
+    def name(self, variable: str, type_: Type, how: str = "wide") -> str:
+        """A new variable of this type."""
+        name, number = f"{variable}.{how}", 1
+        while (self.function, name) in self.types:
+            name, number = f"{variable}.{how}{number}", number + 1
+        self.types[self.function, name] = type_
+        return name
+
+    def conversion(self, target: str, source: str, want: Type, location: ir.Location) -> ir.Primitive:
+        for leaf in leaves(want):
+            if isinstance(leaf, Tensor) and leaf.dtype.is_integer:
+                failure = narrowing_failure(leaf.dtype)
+                self.checks.append(Check(errors.MemberArithmeticError, failure, "", Exact(()), location))
+        converted = ir.Expression("narrowed(«0»)", lambda value: value_as(want, value))
+        return ir.Primitive((target,), converted, (source,), location)
+
+
+def _narrows(have: Type, want: Type) -> bool:
+    if have is None or want is None:  # in code that never runs
+        return False
+    return any(map(_narrows_leaf, leaves(have), leaves(want)))
+
+
+def _narrows_leaf(have: Leaf, want: Leaf) -> bool:
+    leaf = have.leaf if isinstance(have, Shared) else have
+    is_int = isinstance(leaf, Weak) and leaf.kind is int
+    return is_int and isinstance(want, Tensor) and want.dtype.is_integer and want.dtype != tf.int64
