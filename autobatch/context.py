@@ -101,3 +101,74 @@ def collected_remarks() -> Iterator[list[Remark]]:
         yield collected
     finally:
         _remarks.reset(token)
+
+
+_views: ContextVar[dict[int, list[Any]] | None] = ContextVar("autobatch_views", default=None)
+
+
+def view(part: Any, whole: Any) -> None:
+    """Notes that a tensor is a part of another, or that very one, as NumPy's views are."""
+    found = _views.get()
+    if found is not None:
+        found.setdefault(id(part), []).append(whole)
+        found.setdefault(0, []).append(part)  # which keeps its identity
+
+
+@contextmanager
+def collected_views() -> Iterator[dict[int, list[Any]]]:
+    """What is noted inside: by the part's identity, of what it is a part."""
+    found: dict[int, list[Any]] = {}
+    token = _views.set(found)
+    try:
+        yield found
+    finally:
+        _views.reset(token)
+
+
+_moved: ContextVar[dict[int, tuple[Any, Any]] | None] = ContextVar("autobatch_moved", default=None)
+
+
+def moved(old: Any, new: Any) -> None:
+    """Notes that what was the one tensor is now the other, for whoever holds it."""
+    found = _moved.get()
+    if found is not None:
+        found[id(old)] = (old, new)
+
+
+def now(value: Any) -> Any:
+    """What a tensor has become."""
+    found = _moved.get() or {}
+    while id(value) in found:
+        value = found[id(value)][1]
+    return value
+
+
+@contextmanager
+def moving() -> Iterator[None]:
+    """While one member runs in plain Python."""
+    token = _moved.set({} if _moved.get() is None else _moved.get())
+    try:
+        yield
+    finally:
+        _moved.reset(token)
+
+
+_choices: ContextVar[list[tuple[Any, Any]] | None] = ContextVar("autobatch_choices", default=None)
+
+
+def choice(container: Any, contents: Any) -> None:
+    """Notes that a container stands for one of several, so that a change of it would be lost."""
+    found = _choices.get()
+    if found is not None:
+        found.append((container, contents))
+
+
+@contextmanager
+def collected_choices() -> Iterator[list[tuple[Any, Any]]]:
+    """What is noted inside."""
+    found: list[tuple[Any, Any]] = []
+    token = _choices.set(found)
+    try:
+        yield found
+    finally:
+        _choices.reset(token)

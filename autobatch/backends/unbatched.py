@@ -1,4 +1,8 @@
-"""The oracle: the user's function in plain Python, one member at a time."""
+"""The user's function in plain Python, one member at a time.
+
+Tensors have no ``x[i] = v``: the function is rewritten so that it makes a new tensor, which is found by whoever holds
+the old one.  A slice is a copy, as TensorFlow's are.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +16,17 @@ import tensorflow as tf
 from autobatch import context, errors
 from autobatch.frontend import item_assignment
 from autobatch.frontend.source import compile_functions, read
+from autobatch.frontend.syntax import names
 from autobatch.language.values import DEFAULT_DTYPES, WIDE_DTYPES, is_tensor
 
 
 def python_function(function: Callable) -> Callable:
-    """The user's function itself; item assignment, which tensors do not have, is rewritten."""
-    source = read(function, {})
-    tree, found = item_assignment.rewrite(source)
-    if not found:
+    """The user's function itself, or, if tensors may change in place in it, with item assignments rewritten."""
+    if not _changes(function, set()):
         return function
+    source = read(function, {})
+    tree, _ = item_assignment.rewrite(source)
+    tree = item_assignment.followed(tree)
     # The name must not be the user's: inside, that stands for the autobatched function.
     definition = gast.FunctionDef(
         name="ab__unbatched",
@@ -38,6 +44,15 @@ def python_function(function: Callable) -> Callable:
     return rewritten
 
 
+def _changes(function: Callable, seen: set[int]) -> bool:
+    """Whether the function, or an autobatched one that it calls by name, assigns items."""
+    seen.add(id(function))
+    source = read(function, {})
+    tree, found = item_assignment.rewrite(source)
+    called = (getattr(source.lookup(name, None), "_fn", None) for name in names(tree.body))
+    return found or any(_changes(fn, seen) for fn in called if fn is not None and id(fn) not in seen)
+
+
 def _without_defaults(arguments: gast.arguments) -> gast.arguments:
     return gast.arguments(
         args=arguments.args, posonlyargs=arguments.posonlyargs, vararg=None, kwonlyargs=arguments.kwonlyargs,
@@ -52,8 +67,8 @@ def as_value(leaf: Any) -> Any:
 
 def call(function: Callable, *args: Any, **kwargs: Any) -> Any:
     """Runs the function, and every autobatched one that it calls, on one example."""
-    with context.entered(context.Mode.MEMBER):
-        return function(*args, **kwargs)
+    with context.entered(context.Mode.MEMBER), context.moving():
+        return tf.nest.map_structure(context.now, function(*args, **kwargs))
 
 
 def stack(results: Sequence[Any], wide: bool) -> Any:

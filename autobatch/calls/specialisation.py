@@ -183,7 +183,7 @@ class Specialisation:
     def put_together(self, taken: Arguments, execute: Callable[[], list[Stored]]) -> Any:
         """What a call for these arguments returns, from what the machine does; and its errors as the user's."""
         try:
-            (stored,) = execute()
+            stored, *_ = execute()  # a function that calls itself may also hand back what it changed
         except errors.MemberError as error:
             if error.results is not None:
                 error.results = arguments.put_together(self.result_type, error.results[0], taken, poisons=True)

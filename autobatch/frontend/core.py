@@ -56,6 +56,7 @@ class Helper:
 
     definition: gast.AST
     captured: tuple[str, ...]
+    changes: bool  # whether what it uses has one value after the other
 
 
 @dataclass(frozen=True)

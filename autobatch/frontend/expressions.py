@@ -21,6 +21,7 @@ from autobatch.frontend.syntax import (
     bound_names,
     constant,
     index_value,
+    late_names,
     load,
     names,
     rebuilt,
@@ -172,7 +173,7 @@ class Expressions(Scope):
                 kind="nested-function-as-value",
             )
         helper = self.helpers.get(node.id)
-        changing = helper is not None and any(self.assignments[name] > 1 for name in helper.captured)
+        changing = helper is not None and helper.changes
         name = self.children(node)
         return support("at_once", [name], node) if changing and id(node) in self.used_at_once else name
 
@@ -318,7 +319,7 @@ class Expressions(Scope):
 
     def scope(self, node: gast.AST) -> gast.AST:
         """A lambda or comprehension stays as it is: Python runs it while tracing."""
-        changing = [name for name in names(node) if self.assignments[name] > 1]
+        changing = [name for name in late_names(node) if name in self.changing]
         if isinstance(node, gast.Lambda | gast.GeneratorExp) and changing:
             # Later, it would see the variable's later value in Python, and the one of now here.
             if id(node) in self.used_at_once:

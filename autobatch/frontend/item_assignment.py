@@ -15,6 +15,11 @@ def rewrite(source: Source) -> tuple[gast.FunctionDef, bool]:
     return rewriter.visit(source.tree), rewriter.found
 
 
+def followed(tree: gast.FunctionDef) -> gast.FunctionDef:
+    """The function in which each read of a variable, or of an item, finds what a tensor has become."""
+    return _Now(bound_names(tree)).visit(tree)
+
+
 class _Rewriter(gast.NodeTransformer):
     def __init__(self, source: Source):
         self.source, self.namer, self.found = source, Namer(source.tree), False
@@ -104,3 +109,22 @@ def _calls(target: gast.AST) -> bool:
 
 def _stores_item(target: gast.AST) -> bool:
     return any(isinstance(n, gast.Subscript) and isinstance(n.ctx, gast.Store) for n in gast.walk(target))
+
+
+class _Now(gast.NodeTransformer):
+    def __init__(self, bound: frozenset[str]):
+        self.bound = bound
+
+    def visit_Name(self, node: gast.Name) -> gast.AST:
+        read = isinstance(node.ctx, gast.Load) and node.id in self.bound
+        return support("now", [node], node) if read else node
+
+    def visit_Subscript(self, node: gast.Subscript) -> gast.AST:
+        node = self.generic_visit(node)
+        return support("now", [node], node) if isinstance(node.ctx, gast.Load) else node
+
+    def visit_Call(self, node: gast.Call) -> gast.AST:
+        arguments = [self.visit(part) for part in (*node.args, *node.keywords)]
+        node.args, node.keywords = arguments[: len(node.args)], arguments[len(node.args) :]
+        node.func = node.func if isinstance(node.func, gast.Name) else self.visit(node.func)
+        return node

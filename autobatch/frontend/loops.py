@@ -238,7 +238,9 @@ class Loops(Expressions):
     def bound_target(self, target: gast.AST, value: Any) -> dict[str, str]:
         """The static names that stand for the target's names when it is bound to the value."""
         if isinstance(target, gast.Name):
-            return {target.id: self.bind(target.id, value)}
+            name = self.bind(target.id, value)
+            self.changing.add(name)
+            return {target.id: name}
         if any(isinstance(element, gast.Starred) for element in target.elts):
             return {}
         try:
@@ -291,6 +293,7 @@ class Loops(Expressions):
         for item in items:
             if known is None:
                 new = {name: self.fresh(name) for name in names(generator.target, gast.Store)}
+                self.changing |= {*new.values()}
                 self.unpack(copied(generator.target, new), item, node)
             else:
                 new = self.bound_target(generator.target, self.static_value(item))

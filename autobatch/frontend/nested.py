@@ -18,7 +18,7 @@ from autobatch.frontend.core import Callee, Helper
 from autobatch.frontend.loops import Loops
 from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.source import Source, compile_functions
-from autobatch.frontend.syntax import assign, bound_names, names, renamed
+from autobatch.frontend.syntax import assign, bound_names, late_names, names, renamed
 from autobatch.language.values import is_tensor
 
 _CONTROL_FLOW = (gast.If, gast.While, gast.For, gast.IfExp, gast.BoolOp, gast.Not, gast.Assert)
@@ -101,8 +101,16 @@ class Nested(Loops):
         arguments = function.args
         for defaults in (arguments.defaults, arguments.kw_defaults):  # Python evaluates them once, now
             for k, default in enumerate(defaults):
-                if default is not None and self.static_value(default) is UNKNOWN:
+                known = None if default is None else self.static_value(default)
+                if known is UNKNOWN:
                     defaults[k] = self.temporary(self.expression(default), "default")
+                elif isinstance(known, list | dict | set):
+                    self.refuse(
+                        default,
+                        f"a {type(known).__name__} as a default, which all calls would share",
+                        "make it inside the function.",
+                        kind="shared-default",
+                    )
         for part in gast.walk(function):
             if isinstance(part, gast.Nonlocal | gast.Global):
                 self.refuse(
@@ -112,7 +120,7 @@ class Nested(Loops):
                     kind="nonlocal-statement",
                 )
         captured = [v for v in names(function) if v != name and (v in self.locals or v in self.temporaries)]
-        changing = [v for v in captured if self.assignments[v] > 1]
+        changing = [v for v in late_names(function) if v != name and v in self.changing]
         if changing and not all(self.is_used_at_once(use) for s in self.rest for use in _uses(name, s)):
             self.refuse(
                 function,
@@ -126,7 +134,7 @@ class Nested(Loops):
         if isinstance(definition, gast.FunctionDef):
             body.name = new
         statement = body if isinstance(definition, gast.FunctionDef) else assign(new, body, definition)
-        self.helpers[new] = Helper(statement, tuple(captured))
+        self.helpers[new] = Helper(statement, tuple(captured), bool(changing))
         self.locals.add(new)
 
     def is_used_at_once(self, use: gast.Name) -> bool:

@@ -55,6 +55,8 @@ class Scope:
         self.locals = set(source.parameters) | set(assigned_names(tree.body))
         self.assignments = Counter([*source.parameters, *_stores(tree.body)])
         self.namer, self.temporaries = Namer(tree), set[str]()
+        # Names that have one value after the other: a function that was made before sees the last one in Python.
+        self.changing = {name for name, count in self.assignments.items() if count > 1} | _in_loops(tree)
         for name in set(assigned_names(tree.body)) & set(source.static):
             raise errors.UnsupportedSyntaxError(
                 f"The static argument `{name}` is assigned to.",
@@ -134,11 +136,18 @@ class Scope:
 
 def _stores(body: list[gast.AST]) -> list[str]:
     """The names that statements assign, as often as they do."""
-    return [name for statement in body for part in _own(statement) for name in _assigned(part)]
+    return [name for part in _own(body) for name in _assigned(part)]
 
 
-def _own(node: gast.AST) -> list[gast.AST]:
-    """The node and its descendants in the same scope; an inner function only as the name that it binds."""
+def _in_loops(tree: gast.FunctionDef) -> set[str]:
+    loops = (part for part in _own(tree.body) if isinstance(part, gast.For | gast.While))
+    return {name for loop in loops for part in _own(loop) for name in _assigned(part)}
+
+
+def _own(node: gast.AST | list[gast.AST]) -> list[gast.AST]:
+    """The nodes and their descendants in the same scope; an inner function only as the name that it binds."""
+    if isinstance(node, list):
+        return [part for child in node for part in _own(child)]
     if isinstance(node, gast.FunctionDef):
         return [node]
     return [node, *(part for child in gast.iter_child_nodes(node) for part in _own(child))]

@@ -106,6 +106,9 @@ def read(function: Any, static: Mapping[str, Any]) -> Source:
     module = gast.parse("".join(["if True:\n", *lines] if indented else lines))
     definition = module.body[0].body[0] if indented else module.body[0]
     ast.increment_lineno(definition, first - 1 - indented)
+    owner = _class_of(function.__qualname__)
+    if owner is not None:
+        definition = _Mangler(owner).visit(definition)
     source = Source(function, definition, file, dict(static))
     if not isinstance(definition, gast.FunctionDef):
         kind = "async functions" if isinstance(definition, gast.AsyncFunctionDef) else "this definition"
@@ -116,6 +119,32 @@ def read(function: Any, static: Mapping[str, Any]) -> Source:
             kind="not-a-plain-function",
         )
     return source
+
+
+def _class_of(qualname: str) -> str | None:
+    """The class in whose body a function of this name stands."""
+    parts = qualname.split(".")
+    classes = (name for name, inner in zip(parts, parts[1:], strict=False) if "<locals>" not in (name, inner))
+    return next(reversed([*classes]), None)
+
+
+class _Mangler(gast.NodeTransformer):
+    """Gives ``self.__x`` in a class its name ``_Class__x``, which Python gives it when it compiles the class."""
+
+    def __init__(self, owner: str):
+        self.prefix = f"_{owner.lstrip('_')}"
+
+    def mangled(self, name: str) -> str:
+        private = name.startswith("__") and not name.endswith("__") and "." not in name
+        return self.prefix + name if private else name
+
+    def visit_Attribute(self, node: gast.Attribute) -> gast.AST:
+        node.attr = self.mangled(node.attr)
+        return self.generic_visit(node)
+
+    def visit_Name(self, node: gast.Name) -> gast.AST:
+        node.id = self.mangled(node.id)
+        return node
 
 
 def compile_functions(source: Source, definitions: list[gast.FunctionDef]) -> list[Any]:

@@ -216,6 +216,13 @@ def bound_names(scope: gast.AST) -> frozenset[str]:
     return frozenset(n.id for target in targets for n in gast.walk(target) if isinstance(n, gast.Name))
 
 
+def late_names(scope: gast.AST) -> list[str]:
+    """The free names that a function or a generator reads when it is used; its defaults are read when it is made."""
+    if isinstance(scope, gast.Lambda | gast.FunctionDef):
+        return [name for name in names(scope.body) if name not in bound_names(scope)]
+    return names(scope)
+
+
 def assigned_names(body: Statements) -> list[str]:
     """The names that statements assign, which Python makes locals."""
     return names(body, gast.Store)

@@ -198,7 +198,8 @@ def _assign(kind: type[ir.Assign], line: str, place: ir.Location) -> _Op:
 def _expression(template: str, count: int) -> ir.Expression:
     if template == ir.copies(count).template and count:
         return ir.copies(count)
-    return ir.Expression(template, ir.no_code, "write" if template == "write(«0», «1», «2»)" else "member")
+    place = ir.no_code if template.startswith("setitem(«0», ") else None
+    return ir.Expression(template, ir.no_code, "write" if template == "write(«0», «1», «2»)" else "member", place)
 
 
 # --- expressions ----------------------------------------------------------------------------------

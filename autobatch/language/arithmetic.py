@@ -99,7 +99,19 @@ def _install_product() -> None:
         setattr(tf.Tensor, attribute, method(getattr(tf.Tensor, attribute)))
 
 
+def _install_item() -> None:
+    theirs = tf.Tensor.__getitem__
+
+    def apply(self: tf.Tensor, index: Any, *rest: Any) -> Any:
+        part = theirs(self, index, *rest)
+        context.view(part, self)
+        return part
+
+    tf.Tensor.__getitem__ = apply
+
+
 def install() -> None:
     for name, ours in (("floordiv", _floordiv), ("mod", _mod), ("truediv", _truediv), ("pow", _pow)):
         _install(name, ours)
     _install_product()
+    _install_item()

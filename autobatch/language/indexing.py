@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from autobatch import context, errors
-from autobatch.language.structs import Rows
+from autobatch.language.structs import Rows, contents
 from autobatch.language.values import WIDE_DTYPES, WeakScalar, is_tensor, narrowed, per_member, weak
 
 slice_ = slice
@@ -29,7 +29,15 @@ def unpack(value: Any, count: int) -> Any:
         raise errors.TypeMismatchError(
             f"{count} targets, but a tensor of {value.shape[0]} rows.", kind="wrong-unpacking"
         )
-    return tf.unstack(value)
+    return parts_of(value)
+
+
+def parts_of(value: tf.Tensor) -> list[tf.Tensor]:
+    """A tensor's rows."""
+    found = tf.unstack(value)
+    for row in found:
+        context.view(row, value)
+    return found
 
 
 def _has_member_index(index: Any) -> bool:
@@ -59,6 +67,13 @@ def getitem(value: Any, index: Any) -> Any:
     """``value[index]``; a tensor's index may contain scalar integer tensors, one position per member."""
     if isinstance(value, Rows):
         return _row(value, index)
+    result = _got(value, index)
+    if is_tensor(value):
+        context.view(result, value)
+    return result
+
+
+def _got(value: Any, index: Any) -> Any:
     if not is_tensor(value):
         _check_slices(index)
         if isinstance(value, list | tuple) and per_member(index):
@@ -142,13 +157,22 @@ def _chosen(value: Any, position: Any) -> Any:
             return WeakScalar(getitem(tf.constant(value, WIDE_DTYPES[kind]), position), kind)
         if any(isinstance(part, str) for part in tf.nest.flatten(value)):
             raise TypeError("strings")
-        return tf.nest.map_structure(lambda *parts: getitem(tf.stack(parts), position), *value)
+        chosen = tf.nest.map_structure(lambda *parts: _chosen_leaf(parts, position), *value)
+        context.choice(chosen, contents(chosen))
+        return chosen
     except (TypeError, ValueError) as error:
         raise errors.TypeMismatchError(
             f"A {type(value).__name__} of unlike items cannot be indexed by a value that differs between members.",
             help="make it a tensor, or index it with a Python number.",
             kind="unlike-items",
         ) from error
+
+
+def _chosen_leaf(parts: Sequence[Any], position: Any) -> Any:
+    result = getitem(tf.stack(parts), position)
+    for part in parts:
+        context.view(result, part)
+    return result
 
 
 class UnlikeItemsError(Exception):
@@ -211,12 +235,12 @@ def unroll(iterable: Any) -> list:
       iterable: a Python iterable, or a tensor, for its rows.
     """
     items = _iterable(iterable)
-    return tf.unstack(items) if is_tensor(items) else list(items)
+    return parts_of(items) if is_tensor(items) else list(items)
 
 
 def rows(value: Any) -> Any:
     """What a comprehension or a builtin goes through: a tensor's rows, which TensorFlow does not iterate."""
-    return tf.unstack(value) if is_tensor(value) and value.shape.rank else value
+    return parts_of(value) if is_tensor(value) and value.shape.rank else value
 
 
 def unroll_first(value: Any) -> Any:
@@ -247,7 +271,9 @@ def setitem(value: Any, index: Any, item: Any) -> Any:
     if not is_tensor(value):
         value[index.numpy() if isinstance(index, tf.Tensor) and hasattr(index, "numpy") else index] = item
         return value
-    return scatter(value, *place(value, index, item))
+    changed = scatter(value, *place(value, index, item))
+    context.moved(value, changed)
+    return changed
 
 
 def place(value: tf.Tensor, index: Any, item: Any) -> tuple[tf.Tensor, tf.Tensor]:

@@ -28,7 +28,7 @@ from autobatch.language.indexing import (
     unroll,
     unroll_first,
 )
-from autobatch.language.structs import Rows
+from autobatch.language.structs import Rows, contents
 from autobatch.language.values import WIDE_DTYPES, WeakScalar, adopts, is_tensor, narrowed, per_member, weak
 
 arithmetic.install()
@@ -106,7 +106,10 @@ def ifexp(condition: Any, yes: Callable[[], Any], no: Callable[[], Any]) -> Any:
     left, right = _if(known, yes), _if(tf.logical_not(known), no)
     if tf.nest.is_nested(left):
         tf.nest.assert_same_structure(left, right)
-        return tf.nest.map_structure(lambda a, b: _choice(known, a, b), left, right)
+        chosen = left if left is right else tf.nest.map_structure(lambda a, b: _choice(known, a, b), left, right)
+        if left is not right:
+            context.choice(chosen, contents(chosen))
+        return chosen
     return _choice(known, left, right)
 
 
@@ -122,10 +125,14 @@ def _if(condition: tf.Tensor, side: Callable[[], Any]) -> Any:
 def _choice(condition: tf.Tensor, left: Any, right: Any) -> Any:
     if left is right:
         return left
+    sides = left, right
     left, right = _unified(left, right)
     if isinstance(left, WeakScalar):
         return WeakScalar(tf.where(condition, left.tensor, right.tensor), left.kind, left.near and right.near)
-    return tf.where(condition, left, right)
+    chosen = tf.where(condition, left, right)
+    for side in sides:
+        context.view(chosen, side)
+    return chosen
 
 
 def and_(left: Any, right: Callable[[], Any]) -> Any:
@@ -153,6 +160,11 @@ def assert_(condition: Any, source: str, text: str, values: Callable[[], tuple] 
     with context.collected_remarks():  # what computing the values may have to say does not matter
         shown = values()
     context.check(truth(condition), errors.MemberAssertionError, f"`assert {source}` failed", text, shown)
+
+
+def now(value: Any) -> Any:
+    """A name's value in plain Python, where ``x[i] = v`` has made another tensor of it."""
+    return context.now(value)
 
 
 def at_once(value: Any) -> Any:

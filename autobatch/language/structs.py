@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any, TypeVar
 
 import tensorflow as tf
@@ -32,6 +32,12 @@ def struct(cls: T) -> T:
     names = [field.name for field in dataclasses.fields(cls)]
 
     def flatten(self: Any) -> tuple[tuple, tuple]:
+        if len(dataclasses.fields(self)) != len(names):
+            raise errors.TypeMismatchError(
+                f"`{type(self).__name__}` has other fields than `{cls.__name__}`, which @ab.struct knows.",
+                help=f"put @ab.struct above `{type(self).__name__}` too.",
+                kind="struct-subclass",
+            )
         return (), tuple(getattr(self, name) for name in names)
 
     def unflatten(kind: type, metadata: tuple, components: tuple) -> Any:
@@ -81,6 +87,17 @@ for _operator in (
 
 
 tf.register_tensor_conversion_function(Rows, Rows._refuse)
+
+
+def contents(value: Any) -> Any:
+    """A container's parts by identity, all the way down; None for what cannot be changed in place."""
+    if isinstance(value, Mapping):
+        return [(key, id(part), contents(part)) for key, part in value.items()]
+    if isinstance(value, Set):
+        return {*map(id, value)}
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes | range):
+        return [(id(part), contents(part)) for part in value]
+    return None
 
 
 def map_rows(change: Callable[[Rows], Any], value: Any) -> Any:

@@ -12,7 +12,9 @@ from typing import Any
 
 from autobatch import errors
 from autobatch.ir.verifier import verify
+from autobatch.passes.aliasing import share_changes
 from autobatch.passes.block_order import costly_last, epilogue_last
+from autobatch.passes.changed_arguments import hand_back
 from autobatch.passes.costs import estimate
 from autobatch.passes.inference import infer
 from autobatch.passes.item_writes import write_in_place
@@ -52,9 +54,11 @@ class Pass:
 
 
 PASSES = (
+    Pass("changed_arguments", hand_back),
     Pass("webs", split_webs),
     Pass("simplify", simplify),
     Pass("inference", infer),
+    Pass("aliasing", share_changes),
     Pass("item_writes", write_in_place, stages=("ir", "types")),
     Pass("stack_lowering", lower_to_stack, parts=("live_saves", "registers")),
     Pass("pop_push", cancel_pops, optional=True),

@@ -12,9 +12,12 @@ from autobatch import context, errors, ir
 from autobatch.ir.typed import Check
 from autobatch.ir.types import Exact, Static, dynamic, opaque, stored_from, type_of
 from autobatch.language.indexing import UnlikeItemsError
+from autobatch.language.structs import contents
 from autobatch.tracing.explain import raise_at
 
-CROSSED = "(crossed)"  # key of ``env`` for the names of the region's inputs; no variable has such a name
+# Keys of ``env``; no variable has such a name.
+CROSSED = "(crossed)"  # the names of the region's inputs
+CHOSEN = "(chosen)"  # the containers that stand for one of several, and what they held
 
 
 @dataclass(frozen=True)
@@ -37,17 +40,26 @@ def execute(ops: Sequence[ir.Assign], env: dict[str, Any], graph: tf.Graph | Non
     for op in ops:
         before_count = len(graph.get_operations()) if graph else 0
         inputs = [env[name] for name in op.inputs]
-        before = [(name, _contents(value)) for name, value in zip(op.inputs, inputs, strict=True)]
+        before = [(name, contents(value)) for name, value in zip(op.inputs, inputs, strict=True)]
         try:
-            with context.tracing(), context.collected_remarks() as remarks:
+            with context.tracing(), context.collected_remarks() as remarks, context.collected_choices() as chosen:
                 outputs = op.function.call(*inputs)
         except UnlikeItemsError as loop:
             raise UnlikeItemsError(loop.count, variable=op.outputs[0]) from None
         except Exception as error:
             raise_at(op.location, error)
         outcomes += [_outcome(remark, op.location) for remark in remarks]
-        for name, contents in before:
-            if name in env.get(CROSSED, ()) and _contents(env[name]) != contents:
+        env.setdefault(CHOSEN, []).extend(chosen)
+        for made, held in env[CHOSEN]:
+            if contents(made) != held:
+                raise errors.UnsupportedSyntaxError(
+                    f"A {type(made).__name__} that each member chooses is changed in place here.",
+                    [(op.location, "")],
+                    "put the items into a tensor, and assign to those: x[k, i] = v.",
+                    kind="changed-container",
+                )
+        for name, held in before:
+            if name in env.get(CROSSED, ()) and contents(env[name]) != held:
                 raise errors.UnsupportedSyntaxError(
                     f"`{name}` is a container that crossed a branch, a loop or a call, and is changed in place here.",
                     [(op.location, "")],
@@ -110,12 +122,3 @@ def _check_vectorizable(operations: Sequence[tf.Operation], location: ir.Locatio
                 "use ab.random with a key per member.",
                 kind="tensorflow-random",
             )
-
-
-def _contents(value: Any) -> Any:
-    """A list's or dict's parts by identity, all the way down; None for what cannot be changed in place."""
-    if isinstance(value, dict):
-        return [(key, id(part), _contents(part)) for key, part in value.items()]
-    if isinstance(value, list | tuple):
-        return [(id(part), _contents(part)) for part in value]
-    return None

@@ -1,0 +1,321 @@
+"""Arrays are objects: what ``x[i] = v`` changes is seen by whoever holds the array, as in Python, or it is refused.
+
+``x[i] = v`` has become ``x = setitem(x, i, v)``, which gives a new tensor to ``x`` alone.  So that it means what it does
+in Python,
+
+- names that are surely the same array get the new tensor too;
+- what a function changes in its arguments has come back to its caller (``changed_arguments.py``);
+- where a name that is read later may be the same array, or a part of it, the change is refused.
+
+A forward analysis finds, for each place, which names are surely one object (a partition of the names) and which objects
+a name may hold or be a part of.  An object is named by the operation that made it last, or as one that it made earlier
+(Balakrishnan and Reps 2006, "Recency-abstraction for heap-allocated storage"), so that loops may make arrays anew.
+Programs that change nothing in place are not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import tensorflow as tf
+
+from autobatch import context, errors, ir
+from autobatch.ir import regions
+from autobatch.ir.flow import live_before, liveness
+from autobatch.ir.typed import TypedProgram
+from autobatch.ir.types import Tensor, Type, dynamic, type_of
+from autobatch.passes.changed_arguments import SUFFIX, handed_back, is_change
+from autobatch.tracing.execute import execute
+from autobatch.tracing.symbolic import symbolic
+
+Objects = frozenset[tuple]
+Returned = tuple[frozenset[str], frozenset[str]]
+Held = Mapping[str, bool]  # inputs of which an output holds the array, or a part; whether it is surely the very same
+
+
+@dataclass(frozen=True)
+class State:
+    """What is known at a place.
+
+    Attributes:
+      may: the objects that each name may hold, or be a part of.
+      same: sets of names that are surely one object; ``argument(p)`` stands for what the caller passed.
+    """
+
+    may: Mapping[str, Objects]
+    same: frozenset[frozenset[str]]
+
+    def like(self, name: str) -> frozenset[str]:
+        return next((group for group in self.same if name in group), frozenset({name}))
+
+    def assigned(self, name: str, objects: Objects, like: str | None) -> State:
+        groups = [group - {name} for group in self.same]
+        groups = [group | {name} if like is not None and like in group else group for group in groups]
+        if like is None:
+            groups.append(frozenset({name}))
+        return State({**self.may, name: objects}, frozenset(group for group in groups if group))
+
+    def changed(self, old: str, new: str, objects: Objects, keep: set[str]) -> State:
+        """After the array that ``old`` held has changed in place: ``new`` holds it, and those to ``keep`` are told."""
+        group = {new, *(v for v in self.like(old) if v in keep or v.startswith(argument("")))}
+        groups = {other - group - {old} for other in self.same if old not in other} | {frozenset(group)}
+        return State({**self.may, new: objects}, frozenset(filter(None, groups)))
+
+    def made_again(self, site: tuple) -> State:
+        """After an operation runs once more: what it made before is older."""
+        old = ("old", *site)
+        return replace(self, may={v: frozenset(old if o == site else o for o in os) for v, os in self.may.items()})
+
+
+def joined(left: State | None, right: State) -> State:
+    if left is None:
+        return right
+    may = {v: left.may.get(v, frozenset()) | right.may.get(v, frozenset()) for v in {*left.may, *right.may}}
+    same = frozenset(a & b for a in left.same for b in right.same if a & b)
+    return State(may, same)
+
+
+def argument(parameter: str) -> str:
+    return f"argument {parameter}"
+
+
+def share_changes(typed: TypedProgram) -> TypedProgram:
+    """The program in which a change of an array in place is seen wherever Python would see it.
+
+    Raises UnsupportedSyntaxError where it is not known who would.
+    """
+    program = typed.program
+    if not any(is_change(op) for f in program.functions for b in f.blocks for op in b.ops):
+        return typed
+    returned: dict[str, Returned] = {f.name: (frozenset(), frozenset(f.inputs)) for f in program.functions}
+    traced = {f.name: _traced(f, typed) for f in program.functions}
+    while True:
+        analysed = {f.name: _Analysis(f, program, returned, *traced[f.name]) for f in program.functions}
+        found = {name: analysis.returned() for name, analysis in analysed.items()}
+        if found == returned:
+            break
+        returned = found
+    functions = tuple(analysed[f.name].rewritten() for f in program.functions)
+    _check_worth(program.entry, analysed[program.entry.name], typed)
+    return replace(typed, program=replace(program, functions=functions))
+
+
+def _traced(
+    function: ir.Function, typed: TypedProgram
+) -> tuple[dict[str, Type], dict[tuple[int, int], dict[str, Held]]]:
+    """The types of all variables, and what each primitive's outputs hold of its inputs, by block and operation."""
+    types, found = dict(typed.of(function.name)), {}
+    for i, block in enumerate(function.blocks):
+        k = 0
+        for part in regions.regions(block.ops):
+            ops = part.ops if isinstance(part, regions.Region) else (part,)
+            if isinstance(part, regions.Region) and part.kind == "member":
+                found |= {(i, k + n): held for n, held in enumerate(_held(part, function.name, typed, types))}
+            k += len(ops)
+    return types, found
+
+
+def _held(region: regions.Region, function: str, typed: TypedProgram, types: dict[str, Type]) -> list[dict[str, Held]]:
+    result = []
+    inputs = {v: typed.types[function, v] for v in region.inputs}
+    with tf.__internal__.FuncGraph("autobatch_aliases").as_default(), context.collected_views() as views:
+        env = symbolic(region, inputs, typed.shared)
+        for op in region.ops:
+            given = {v: env[v] for v in op.inputs}
+            execute((op,), env)
+            result.append({v: _held_of(env[v], given, views) for v in op.outputs})
+            types |= {v: type_of(env[v]) for v in op.outputs if v not in types}
+    return result
+
+
+def _held_of(value: Any, inputs: Mapping[str, Any], views: Mapping[int, list[Any]]) -> Held:
+    owners: dict[int, set[str]] = {}
+    for v, given in inputs.items():
+        for leaf in tf.nest.flatten(given):
+            owners.setdefault(id(leaf), set()).add(v)
+    held: dict[str, bool] = {}
+    for leaf in tf.nest.flatten(value):
+        pending, seen = [leaf], set()
+        while pending:
+            part = pending.pop()
+            if id(part) in seen or not isinstance(part, tf.Tensor):
+                continue
+            seen.add(id(part))
+            for v in owners.get(id(part), ()):
+                held[v] = held.get(v, False) or (part is value and inputs[v] is value)
+            pending += views.get(id(part), [])
+    return held
+
+
+class _Analysis:
+    """One function, and what is known at the start of each of its blocks."""
+
+    def __init__(
+        self,
+        function: ir.Function,
+        program: ir.Program,
+        returned: Mapping[str, Returned],
+        types: Mapping[str, Type],
+        held: Mapping[tuple[int, int], dict[str, Held]],
+    ):
+        self.function, self.program, self.returned_by = function, program, returned
+        self.types, self.held = types, held
+        _, self.live_end = liveness(function)
+        arrays = [p for p in function.inputs if self.is_array(p)]
+        may = {p: frozenset({("argument", p)}) for p in arrays}
+        start = State(may, frozenset(frozenset({p, argument(p)}) for p in arrays))
+        self.before: list[State | None] = [start, *(None for _ in function.blocks[1:])]
+        pending = [0]
+        while pending:
+            i = pending.pop()
+            *_, state = (after for *_, after in self.steps(i))
+            for j in ir.successors(function.blocks[i].terminator):
+                new = joined(self.before[j], state)
+                if new != self.before[j]:
+                    self.before[j] = new
+                    pending.append(j)
+
+    def is_array(self, variable: str) -> bool:
+        return any(isinstance(leaf, Tensor) and leaf.shape for leaf in dynamic(self.types[variable]))
+
+    def steps(self, i: int) -> Iterator[tuple[int, ir.LocalOp | None, State, State]]:
+        """The block's operations, each with what is known before and after it; first, none."""
+        state = self.before[i]
+        if state is None:
+            return
+        yield -1, None, state, state
+        for k, op in enumerate(self.function.blocks[i].ops):
+            after = self.after(state, op, (i, k))
+            yield k, op, state, after
+            state = after
+
+    def after(self, state: State, op: ir.LocalOp, at: tuple[int, int]) -> State:
+        changed = dict(self.changed_by(op))
+        for v in sorted(op.outputs, key=lambda v: v not in changed):
+            if not self.is_array(v):
+                continue
+            if v in changed:
+                source = changed[v]
+                items = op.inputs[1:] if is_change(op) and not self.replaces_array(op) else ()  # of a list
+                more = [state.may.get(u, frozenset()) for u in items]
+                keep = {v, *self.live_after(*at)}
+                state = state.changed(source, v, state.may[source].union(*more), keep)
+                continue
+            if isinstance(op, ir.Call):
+                back = {p: new for new, (_, p) in zip(op.outputs[1:], handed_back(op, self.callee(op)), strict=True)}
+                pairs = zip(op.inputs, self.callee(op).inputs, strict=True)
+                may, surely = self.returned_by[op.function]
+                held: Held = {back.get(p, a): p in surely for a, p in pairs if p in may}
+            else:
+                held = self.held.get(at, {}).get(v, {})
+            objects = frozenset[tuple]().union(*(state.may.get(u, frozenset()) for u in held))
+            like = next((u for u, same in held.items() if same and u in state.may), None)
+            if not objects:
+                site = ("new", *at, v)
+                state, objects = state.made_again(site), frozenset({site})
+            state = state.assigned(v, objects, like)
+        return state
+
+    def callee(self, call: ir.Call) -> ir.Function:
+        return self.program[call.function]
+
+    def live_after(self, i: int, k: int) -> frozenset[str]:
+        return live_before(self.function.blocks[i].ops[k + 1 :], self.live_end[i])
+
+    def changed_by(self, op: ir.LocalOp) -> list[tuple[str, str]]:
+        """The variables that hold what the operation changes in place, with those that held it before."""
+        if isinstance(op, ir.Call):
+            arguments = [v for v, _ in handed_back(op, self.callee(op))]
+            return list(zip(op.outputs[1:], arguments, strict=True))
+        return [(op.outputs[0], op.inputs[0])] if is_change(op) else []
+
+    def changes(self) -> Iterator[tuple[int, int, ir.LocalOp, str, str, State]]:
+        """Each change of an array: block, operation, its names afterwards and before, and what was known before."""
+        for i in range(len(self.function.blocks)):
+            for k, op, state, _ in self.steps(i):
+                for new, old in self.changed_by(op) if op is not None else ():
+                    if self.is_array(old) and (isinstance(op, ir.Call) or self.replaces_array(op)):
+                        yield i, k, op, new, old, state  # type: ignore[misc]
+
+    def replaces_array(self, op: Any) -> bool:
+        """Whether an item assignment changes an array, and not only which one a list holds."""
+        return not tf.nest.is_nested(self.types[op.inputs[0]]) or op.function.template.count("setitem") > 1
+
+    def returned(self) -> Returned:
+        """The parameters that the result may be, or be a part of, and those that it surely is."""
+        may: set[str] = set()
+        surely = set(self.function.inputs)
+        for i, block in enumerate(self.function.blocks):
+            if isinstance(block.terminator, ir.Return) and self.before[i] is not None:
+                *_, state = (after for *_, after in self.steps(i))
+                result = self.function.outputs[0]
+                may |= {name for kind, name, *_ in state.may.get(result, ()) if kind == "argument"}
+                surely &= {p for p in surely if argument(p) in state.like(result)}
+        return frozenset(may), frozenset(surely)
+
+    def changed_arguments(self) -> dict[str, ir.LocalOp]:
+        """The parameters that are changed, under whatever name, and where."""
+        return {
+            name: op
+            for *_, op, _, old, state in self.changes()
+            for kind, name, *_ in state.may[old]
+            if kind == "argument"
+        }
+
+    def rewritten(self) -> ir.Function:
+        """The function in which all names of a changed array that are read later get the new one."""
+        copies: dict[tuple[int, int], list[ir.Primitive]] = {}
+        for i, k, op, new, old, state in self.changes():
+            for other in sorted({*self.live_after(i, k), *op.inputs} - {new, old}):
+                if not state.may.get(other, frozenset()) & state.may[old]:
+                    continue
+                if isinstance(op, ir.Call) and other in op.inputs:
+                    raise self.refusal(op, old, other)
+                if other not in self.live_after(i, k):
+                    continue
+                if other not in state.like(old):
+                    raise self.refusal(op, old, other)
+                copies.setdefault((i, k), []).append(ir.Primitive((other,), ir.COPY, (new,), op.location))
+        self.check_handed_back()
+        blocks = []
+        for i, block in enumerate(self.function.blocks):
+            ops = [o for k, op in enumerate(block.ops) for o in (op, *copies.get((i, k), ()))]
+            blocks.append(replace(block, ops=tuple(ops)))
+        return replace(self.function, blocks=tuple(blocks))
+
+    def check_handed_back(self) -> None:
+        """Refuses an argument that is changed under another name only, if it is to come back to a caller."""
+        called = any(
+            isinstance(op, ir.Call) and op.function == self.function.name
+            for f in self.program.functions
+            for b in f.blocks
+            for op in b.ops
+        )
+        for p, op in self.changed_arguments().items() if called else ():
+            if p + SUFFIX not in self.function.outputs:
+                raise self.refusal(op, dict(self.changed_by(op)).popitem()[1], p)
+
+    def refusal(self, op: ir.LocalOp, name: str, other: str) -> errors.UnsupportedSyntaxError:
+        shown, also = name.split(".")[0], other.split(".")[0]
+        made = (o.location for b in self.function.blocks for o in b.ops if other in o.outputs and o is not op)
+        return errors.UnsupportedSyntaxError(
+            f"`{shown}` is changed in place, and `{also}` may be the same array, or a part of it.",
+            [(op.location, "changed here"), (next(made, self.function.location), f"`{also}`")],
+            "copy what is to stay as it is: tf.identity(...); or change it by its first name.",
+            kind="shared-array",
+        )
+
+
+def _check_worth(entry: ir.Function, analysis: _Analysis, typed: TypedProgram) -> None:
+    """Refuses a program of which nothing is left: all that it does is to change the caller's arrays."""
+    changed = analysis.changed_arguments()
+    if changed and not dynamic(typed.types[entry.name, entry.outputs[0]]):
+        name = min(changed)
+        raise errors.UnsupportedSyntaxError(
+            f"`{entry.name}` changes `{name}` in place, and returns nothing of it; the caller's own stay as they are.",
+            [(entry.location, "")],
+            f"return {name}.",
+            kind="nothing-returned",
+        )
