@@ -7,6 +7,7 @@ import dataclasses
 import functools
 import inspect
 import os
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
@@ -20,9 +21,9 @@ from autobatch.calls.recent import Recent
 from autobatch.calls.runs import Run
 from autobatch.calls.specialisation import Specialisation
 from autobatch.frontend.core import Callee
-from autobatch.frontend.driver import static_key
 from autobatch.frontend.source import check_function, signature
 from autobatch.ir.types import Exact
+from autobatch.language import keys
 from autobatch.options import Axes, Backend, Options, as_names
 from autobatch.stages import Lowered
 
@@ -107,6 +108,9 @@ def autobatch(
 
 
 autobatch.__autobatch_decorator__ = True  # type: ignore[attr-defined] # the frontend knows it by this
+
+
+MOST_REPLACED = 10  # calls in a row that compile anew, before a warning
 
 
 class Autobatched:
@@ -290,14 +294,26 @@ class Autobatched:
 
     def _program(self, taken: Arguments) -> Specialisation:
         key = (
-            tuple((name, static_key(value)) for name, value in taken.static.items()),
+            tuple((name, keys.key(value)) for name, value in taken.static.items()),
             tuple(Exact(type_) for type_ in taken.types),
         )
         with context.tracing_lock:
             program = self._programs.get(key)
-            if program is None or not program.is_up_to_date():
-                program = self._programs.put(key, Specialisation(self._callee, callee_of, taken))
-            return program
+            changed = None if program is None else program.changed()
+            if program is not None and changed is None:
+                program.replaced = 0
+                return program
+            new = self._programs.put(key, Specialisation(self._callee, callee_of, taken))
+            if program is not None:
+                new.replaced = program.replaced + 1
+                if new.replaced == MOST_REPLACED:
+                    warnings.warn(
+                        f"`{self.__name__}` is compiled anew at each call, as `{changed}`, which it reads, has changed "
+                        "each time.",
+                        errors.CacheWarning,
+                        stacklevel=3,
+                    )
+            return new
 
     def _loop(self, args: Sequence[Any], kwargs: dict[str, Any], taken: Arguments) -> Any:
         """The batch as a Python loop over its members."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import Enum
@@ -123,6 +123,26 @@ def collected_views() -> Iterator[dict[int, list[Any]]]:
         yield found
     finally:
         _views.reset(token)
+
+
+_around_tracing: ContextVar[Callable[[], AbstractContextManager]] = ContextVar(
+    "autobatch_settling", default=nullcontext
+)
+
+
+def around_tracing() -> AbstractContextManager:
+    """Around the tracing of a machine, while which the user's code runs."""
+    return _around_tracing.get()()
+
+
+@contextmanager
+def settling(around: Callable[[], AbstractContextManager]) -> Iterator[None]:
+    """Has ``around()`` stand around the tracing of machines inside."""
+    token = _around_tracing.set(around)
+    try:
+        yield
+    finally:
+        _around_tracing.reset(token)
 
 
 _moved: ContextVar[dict[int, tuple[Any, Any]] | None] = ContextVar("autobatch_moved", default=None)

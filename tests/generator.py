@@ -137,9 +137,11 @@ class Writer:
             lambda: self.pick("a, b = b, a", "k = 0", "c = k", "e = e / 2 + 0.25", "e = max(e, 0.7)"),
             lambda: f"u = {self.condition(1)}",
             lambda: f"t[{x()} % 4] = {self.ints(1)}",
-            lambda: f"t[{x()} % 4] += {self.ints(1)}\nt = t % 91",
+            lambda: f"t[{x()} % 4] += {self.ints(1)} % 7",
             lambda: f"m[{x()} % 2, {x()} % 3] = {self.ints(1)}",
-            lambda: self.pick("t[b % 4], t[1] = t[1], t[b % 4]", "m[a % 2] = t[1:]", "m = m[::-1]", "t = t[::-1] + 0"),
+            lambda: self.pick(
+                "t[b % 4], t[1] = t[1], t[b % 4]", "m[a % 2] = t[1:]", "m[0:] = m[::-1] + 0", "t[0:] = t[::-1] + 0"
+            ),
             lambda: self.pick("t[1:3] = b", "m[a % 2, 1:] = t[1:3]", "m[:, b % 3] = a"),
             lambda: f"t[{x()} % 4] = m[1, 2]\nm[0][{x()} % 3] = t[0]",
             lambda: f"{x()}, z = {self.call()}",

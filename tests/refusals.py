@@ -1,5 +1,7 @@
 """More programs that are refused: each the smallest of its kind, or several at once. The others: ``test_errors.py``."""
 
+import dataclasses
+
 import tensorflow as tf
 
 import autobatch as ab
@@ -193,7 +195,63 @@ def several_later(x):
     return x
 
 
+def is_it_the_same(x):
+    y = x + 0.0
+    return 1.0 if y is x else 2.0  # here
+
+
+def repeats_a_list(x):
+    n = 0
+    while n < x:
+        n += 1
+    return [1.0] * n  # here
+
+
+def meets_a_huge_int(x):
+    n = 0
+    while n < x:
+        n += 1
+    return n + 2**70  # here
+
+
+def changes_a_part(x):
+    table = tf.zeros([2, 2])
+    row = table[0]  # also here
+    row[0] = x  # here
+    return table
+
+
+def shares_a_default(x):
+    def grown(items=[]):  # here  # noqa: B006
+        items.append(x)
+        return items
+
+    return grown()[0]
+
+
+@ab.struct
+@dataclasses.dataclass
+class Pair:
+    a: float
+    b: float
+
+
+@dataclasses.dataclass
+class Triple(Pair):
+    c: float
+
+
+def another_structure(x):
+    t = Triple(x, x, x)  # here
+    if x > 0:
+        t = Triple(x, x, 0.0)
+    return t.c
+
+
 CASES = [
+    (is_it_the_same, TypeMismatchError), (repeats_a_list, TypeMismatchError), (meets_a_huge_int, TypeMismatchError),
+    (changes_a_part, UnsupportedSyntaxError), (shares_a_default, UnsupportedSyntaxError),
+    (another_structure, TypeMismatchError),
     (waits, UnsupportedSyntaxError), (asynchronous, UnsupportedSyntaxError),
     (indexes_an_unknown_size, TypeMismatchError), (sums_the_batch, TypeMismatchError),
     (of_another_size, BatchShapeError), (defines_a_class, UnsupportedSyntaxError),

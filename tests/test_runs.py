@@ -264,7 +264,7 @@ def test_a_damaged_file(saved):
 
 def test_a_file_of_another_version(saved, monkeypatch):
     monkeypatch.setattr(run_file, "VERSION", run_file.VERSION + 1)
-    with pytest.raises(RunFileError, match="is of version 1; this is version 2"):
+    with pytest.raises(RunFileError, match=r"is of version \d; this is version \d"):
         ab.load_run(doubled, saved)
 
 

@@ -19,8 +19,12 @@ def fingerprint(stored: StoredProgram, watched: Iterable[Watched]) -> str:
     """Of a program, as it is laid out, and of the globals, closures and helper functions that it reads."""
     kinds = ((name, *map(_kind, leaves(type_))) for name, type_ in sorted(stored.types.items()))
     layout = (stored.program, *kinds, sorted(stored.registers.items()), sorted(stored.stacked))
-    read = sorted(_digest((str(one.name), *map(_content, one.parts))) for one in watched)
-    return _digest((*map(str, layout), *read))
+    return _digest((*map(str, layout), of_watched(watched)))
+
+
+def of_watched(watched: Iterable[Watched]) -> str:
+    """Of what is read from outside."""
+    return _digest(sorted(_digest((str(one.name), *map(_content, one.parts))) for one in watched))
 
 
 def _kind(leaf: Leaf) -> str:
@@ -31,8 +35,8 @@ def _content(part: Any) -> str:
     """What of a value does not depend on the process."""
     if isinstance(part, bool | int | float | complex | str | bytes | None):
         return repr(part)
-    if isinstance(part, types.FunctionType):
-        return _code(part.__code__)
+    if isinstance(part, types.CodeType):
+        return _code(part)
     if is_tensor(part) or isinstance(part, np.ndarray):
         array = np.asarray(part)
         return f"{array.dtype} {array.shape} {hashlib.sha256(array.tobytes()).hexdigest()}"

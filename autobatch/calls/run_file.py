@@ -11,7 +11,7 @@ from typing import Any
 
 from autobatch import errors
 
-VERSION = 1
+VERSION = 2
 _TITLE = b"autobatch run, version "
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import tensorflow as tf
@@ -73,20 +74,27 @@ class Specialisation:
         self.stacks: dict[frozenset[str], StoredProgram] = {}
         self.executables = Recent[tuple, ProgramCounter | LocalStatic](self._of_size, frames=5)
         self.pausables = Recent[tuple, ProgramCounter](self._of_size, frames=5)
-        self.watch()
-
-    def watch(self) -> None:
         self.watched = watch(core.source for core in self.frontend.cores.values())
+        self.replaced = 0  # how many for the same arguments came before, each used once
 
-    def is_up_to_date(self) -> bool:
-        """Whether the globals, closures and objects that the program read are as they were."""
-        return all(watched.is_unchanged() for watched in self.watched)
+    def changed(self) -> str | None:
+        """What the program read from outside (a global, a closure, an object) that is not as it was, if anything."""
+        return next((str(watched.name) for watched in self.watched if not watched.is_unchanged()), None)
+
+    @contextmanager
+    def _settled(self) -> Iterator[None]:
+        """Takes what the user's own code changes while it is traced for part of it."""
+        changed = self.changed()
+        yield
+        if changed is None and self.changed() is not None:
+            self.watched = watch(core.source for core in self.frontend.cores.values())
 
     def stack(self, optimizations: Collection[str] = OPTIMIZATIONS) -> StoredProgram:
         """The program in the stack language, and where its variables live."""
         key = frozenset(optimizations)
         if key not in self.stacks:
-            self.stacks[key] = passes.run(passes.after("types"), self.typed, key)
+            with self._settled():
+                self.stacks[key] = passes.run(passes.after("types"), self.typed, key)
         return self.stacks[key]
 
     def after(self, name: str, optimizations: Collection[str]) -> Any:
@@ -183,7 +191,8 @@ class Specialisation:
     def put_together(self, taken: Arguments, execute: Callable[[], list[Stored]]) -> Any:
         """What a call for these arguments returns, from what the machine does; and its errors as the user's."""
         try:
-            stored, *_ = execute()  # a function that calls itself may also hand back what it changed
+            with context.settling(self._settled):
+                stored, *_ = execute()  # a function that calls itself may also hand back what it changed
         except errors.MemberError as error:
             if error.results is not None:
                 error.results = arguments.put_together(self.result_type, error.results[0], taken, poisons=True)
@@ -196,6 +205,4 @@ class Specialisation:
             raise errors.ExecutionError(
                 f"TensorFlow failed while running `{self.typed.program.entry.name}`: {text}", help=help
             ) from error
-        if not self.is_up_to_date():  # the user's own code changed something while it was traced
-            self.watch()
         return arguments.put_together(self.result_type, stored, taken)

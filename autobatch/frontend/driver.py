@@ -15,6 +15,7 @@ from autobatch.frontend.desugar import desugar
 from autobatch.frontend.graph import build
 from autobatch.frontend.source import Source, read
 from autobatch.language.indexing import UnlikeItemsError
+from autobatch.language.keys import key
 
 MOST_SPECIALISATIONS = 200  # of one function in one program
 
@@ -58,8 +59,8 @@ def lower(
     cores: dict[str, Core] = {}
 
     def name_of(target: Target) -> str:
-        key = (id(target.callee.function), tuple((n, static_key(v)) for n, v in target.static))
-        if key not in keys:
+        this = (id(target.callee.function), tuple((n, key(v)) for n, v in target.static))
+        if this not in keys:
             base = target.callee.function.__name__
             number = sum(name.split("'")[0] == base for name in keys.values())
             if number >= MOST_SPECIALISATIONS:
@@ -69,9 +70,9 @@ def lower(
                     "a recursion over a static argument must end on a condition of static values; else pass a tensor.",
                     kind="too-many-specialisations",
                 )
-            keys[key] = base + "'" * number
+            keys[this] = base + "'" * number
             pending.append(target)
-        return keys[key]
+        return keys[this]
 
     name_of(first)
     while pending:
@@ -94,16 +95,3 @@ def _source(target: Target) -> Source:
     if found is None:
         return read(target.callee.function, dict(target.static))
     return replace(found, static={**found.static, **dict(target.static)})
-
-
-def static_key(value: Any) -> Any:
-    """Equal for static values that mean the same."""
-    if isinstance(value, list | tuple):
-        return (type(value), *map(static_key, value))
-    if isinstance(value, dict):
-        return (dict, *((key, static_key(part)) for key, part in value.items()))
-    try:
-        hash(value)
-    except TypeError:
-        return id(value)
-    return (type(value), repr(value)) if isinstance(value, float) else (type(value), value)

@@ -101,7 +101,9 @@ class Nested(Loops):
         arguments = function.args
         for defaults in (arguments.defaults, arguments.kw_defaults):  # Python evaluates them once, now
             for k, default in enumerate(defaults):
-                known = None if default is None else self.static_value(default)
+                if default is None:
+                    continue
+                known = self.static_value(default)
                 if known is UNKNOWN:
                     defaults[k] = self.temporary(self.expression(default), "default")
                 elif isinstance(known, list | dict | set):

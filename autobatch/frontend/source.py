@@ -6,6 +6,7 @@ import ast
 import builtins
 import functools
 import inspect
+import itertools
 import linecache
 import types
 from collections.abc import Callable, Mapping
@@ -124,7 +125,7 @@ def read(function: Any, static: Mapping[str, Any]) -> Source:
 def _class_of(qualname: str) -> str | None:
     """The class in whose body a function of this name stands."""
     parts = qualname.split(".")
-    classes = (name for name, inner in zip(parts, parts[1:], strict=False) if "<locals>" not in (name, inner))
+    classes = (name for name, inner in itertools.pairwise(parts) if "<locals>" not in (name, inner))
     return next(reversed([*classes]), None)
 
 

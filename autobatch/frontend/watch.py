@@ -1,17 +1,19 @@
 """What a program read from outside when it was lowered: globals, closures, attributes of objects.
 
 Python reads these at every call, so a program in which one has changed is out of date.  Containers and objects are
-compared part by part, all the way down; objects of libraries (tensors, layers) by identity.
+compared part by part, all the way down, and so is all that the methods of their classes mention; tensors, layers and
+what other libraries made are compared by identity, and the code of libraries counts as constant.
 """
 
 from __future__ import annotations
 
-import collections
-import dataclasses
+import array
+import contextvars
 import functools
 import sys
 import types
-from collections.abc import Iterable, Mapping
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -24,11 +26,7 @@ from autobatch.frontend.syntax import names
 
 _MISSING = object()
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
-_IMMUTABLE = (*_PLAIN, tuple, types.MethodType)
-_PARTED = (
-    list, tuple, dict, set, frozenset, collections.deque, bytearray, np.ndarray,
-    types.SimpleNamespace, types.MethodType, functools.partial,
-)  # fmt: skip
+_IMMUTABLE = (*_PLAIN, tuple, types.MethodType, types.CodeType)
 _LIBRARIES = {
     "tensorflow",
     "keras",
@@ -37,7 +35,7 @@ _LIBRARIES = {
     "numpy",
     "autobatch",
     *sys.stdlib_module_names,
-}
+} - {"__main__"}
 
 
 @dataclass(frozen=True)
@@ -102,16 +100,10 @@ class _Watcher:
 
     def source(self, source: Source) -> None:
         free = [name for name in names(source.tree.body) if name not in source.parameters]
-        self.function(source.function, free)
+        attributes = [node.attr for node in gast.walk(source.tree) if isinstance(node, gast.Attribute)]
+        self.function(source.function, [*free, *attributes])
         for name, value in source.static.items():
             self.add({name: value}, name)
-        attributes = (
-            n for n in gast.walk(source.tree) if isinstance(n, gast.Attribute) and isinstance(n.value, gast.Name)
-        )
-        for node in attributes:
-            owner = source.lookup(node.value.id, None) if node.value.id in free else None
-            if isinstance(owner, types.ModuleType | type) and not _is_library(owner) and node.attr in vars(owner):
-                self.add(vars(owner), node.attr)
 
     def function(self, function: Any, used: Iterable[str]) -> None:
         if id(function) in self.seen:
@@ -123,10 +115,21 @@ class _Watcher:
         for name in used:
             if name in function.__globals__:
                 self.add(function.__globals__, name)
-                value = function.__globals__[name]
-                if isinstance(value, types.ModuleType) and not _is_library(value):
-                    for attribute in used & vars(value).keys():
-                        self.add(vars(value), attribute)
+                self.module(function.__globals__[name], used)
+
+    def module(self, value: Any, used: set[str]) -> None:
+        """What of a module's attributes the names may mean; of a library's only data, such as ``os.environ``."""
+        if not isinstance(value, types.ModuleType) or id(value) in self.seen:
+            return
+        self.seen.add(id(value))
+        for name in used & vars(value).keys():
+            attribute = vars(value)[name]
+            if not _is_library(value):
+                self.add(vars(value), name)
+                self.module(attribute, used)
+            elif isinstance(attribute, Mapping | list | set | bool | int | float | str):
+                self.add(vars(value), name)
+        self.seen.discard(id(value))
 
     def add(self, namespace: Mapping[Any, Any], name: Any) -> None:
         owner = namespace.cell if isinstance(namespace, _Cell) else namespace
@@ -150,7 +153,7 @@ def _is_library(value: Any) -> bool:
     return name.split(".")[0] in _LIBRARIES
 
 
-MOST_PARTS = 1_000  # of one value; what is beyond them goes unnoticed
+MOST_PARTS = 100_000  # of one value; what is beyond them counts as changed
 
 
 def _parts(value: Any) -> tuple[Any, ...]:
@@ -158,58 +161,85 @@ def _parts(value: Any) -> tuple[Any, ...]:
     found: list[Any] = []
     seen: set[int] = set()
     pending = [value]
-    while pending and len(found) < MOST_PARTS:
+    while pending:
         part = pending.pop()
         found.append(part)
         if isinstance(part, _PLAIN) or id(part) in seen:
             continue
+        if len(found) > MOST_PARTS:
+            return (value, object())  # which is like no other
         seen.add(id(part))
         pending += _immediate_parts(part)
     return tuple(found)
 
 
 def _is_opaque(value: Any) -> bool:
-    """Whether it is compared by identity alone: what a library made, and modules, whose attributes are watched."""
+    """Whether it is compared by identity alone: modules, whose attributes are watched, and what libraries made."""
     if isinstance(value, types.FunctionType | type):
         return _is_library(value)
-    if isinstance(value, _PARTED) or dataclasses.is_dataclass(value):
-        return False
     if getattr(value, "__autobatch_static__", False):
         return not hasattr(value, "fn")  # an autobatched function has its own watch
-    return isinstance(value, types.ModuleType) or _is_library(type(value))
+    if isinstance(value, types.ModuleType | types.CodeType | types.BuiltinFunctionType):
+        return True
+    module = type(value).__module__.split(".")[0]
+    return module in _LIBRARIES - _DATA and not isinstance(value, np.ndarray | contextvars.ContextVar)
+
+
+# What of the standard library holds data of the user's; other objects (locks, loggers) keep books of their own.
+_DATA = {
+    "builtins", "collections", "types", "argparse", "array", "contextvars", "functools", "os", "_thread",
+    "_threading_local", "enum", "dataclasses", "fractions", "configparser", "string", "random", "weakref",
+}  # fmt: skip
 
 
 def _immediate_parts(value: Any) -> list[Any]:
     if _is_opaque(value):
         return []
-    if isinstance(value, list | tuple | collections.deque):
-        return list(value)
     if isinstance(value, set | frozenset):
         return sorted(value, key=repr)
-    if isinstance(value, bytearray):
+    if isinstance(value, bytearray | array.array):
         return [bytes(value)]
-    if isinstance(value, dict):
-        return [*value.keys(), *value.values()]
     if isinstance(value, np.ndarray):
-        return [value.tobytes()] if value.nbytes <= SMALL_ARRAY else []
-    if isinstance(value, types.SimpleNamespace):
-        return list(vars(value).values())
+        return [_summary(value)]
+    if isinstance(value, contextvars.ContextVar):
+        return [value.get(None)]
     if getattr(value, "__autobatch_static__", False):
         return [value.fn]
     if isinstance(value, types.MethodType):
         return [value.__func__, value.__self__]
+    if isinstance(value, staticmethod | classmethod):
+        return [value.__func__]
+    if isinstance(value, property):
+        return [value.fget, value.fset, value.fdel]
     if isinstance(value, functools.partial):
         return [value.func, value.args, value.keywords]
     if isinstance(value, types.FunctionType):
-        return [value.__defaults__, value.__kwdefaults__, *vars(value).values()]
+        return [value.__code__, value.__defaults__, value.__kwdefaults__, *_attributes(value)]
     if isinstance(value, type):
-        bases = [base for base in value.__mro__[1:] if not _is_library(base)]
-        return [*_data(vars(value)), *bases]
+        return [*_data(vars(value)), *(base for base in value.__mro__[1:] if not _is_library(base))]
     slots = [s for kind in type(value).__mro__ for s in _names(vars(kind).get("__slots__", ()))]
-    return [type(value), *getattr(value, "__dict__", {}).values(), *(getattr(value, s, None) for s in slots)]
+    own = [type(value), *_attributes(value), *(getattr(value, s, None) for s in slots)]
+    if isinstance(value, Mapping):
+        return [*own, *value.keys(), *value.values()]
+    if isinstance(value, Sequence) and type(value).__module__.split(".")[0] in sys.stdlib_module_names:
+        return [*own, *value]
+    return own
 
 
-SMALL_ARRAY = 4096  # bytes, up to which an array's contents are compared
+def _attributes(value: Any) -> list[Any]:
+    """The names and values of an object's own attributes, in order."""
+    found = getattr(value, "__dict__", {})
+    return [*found.keys(), *found.values()]
+
+
+def _summary(array: np.ndarray) -> Any:
+    """What of an array's contents tells whether it has changed."""
+    if array.dtype.hasobject:
+        return tuple(map(id, array.flat))
+    return array.tobytes() if array.nbytes <= SMALL_ARRAY else zlib.crc32(np.ascontiguousarray(array).data)
+
+
+SMALL_ARRAY = 4096  # bytes, up to which an array's contents are kept
 
 
 def _names(slots: Any) -> tuple[str, ...]:
@@ -218,8 +248,11 @@ def _names(slots: Any) -> tuple[str, ...]:
 
 def _data(namespace: Mapping[str, Any]) -> list[Any]:
     """What a class holds, without what Python puts there itself."""
-    return [part for name, part in namespace.items() if not (name.startswith("__") and name.endswith("__"))]
+    return [part for name, part in namespace.items() if name not in _PYTHONS]
+
+
+_PYTHONS = {"__module__", "__dict__", "__weakref__", "__doc__", "__qualname__", "__firstlineno__", "__annotations__"}
 
 
 def _same(old: Any, new: Any) -> bool:
-    return old is new or (type(old) is type(new) and isinstance(old, _PLAIN) and old == new)
+    return old is new or (type(old) is type(new) and isinstance(old, (*_PLAIN, tuple)) and repr(old) == repr(new))

@@ -15,13 +15,14 @@ from __future__ import annotations
 
 import dataclasses
 import types as python_types
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
+from autobatch.language.keys import key
 from autobatch.language.values import DEFAULT_DTYPES, WIDE_DTYPES, WeakScalar, adopts, is_near, is_tensor
 
 
@@ -56,12 +57,7 @@ class Static:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Static):
             return False
-        a, b = self.value, other.value
-        if a is b:
-            return True
-        if type(a) is not type(b) or not isinstance(a, bool | int | float | str | bytes):
-            return False
-        return repr(a) == repr(b)  # tells 0.0 from -0.0, and finds nan equal to nan
+        return self.value is other.value or key(self.value) == key(other.value)
 
     def __hash__(self) -> int:
         return hash(type(self.value))
@@ -180,11 +176,23 @@ def describe(type_: Type) -> str:
 
 
 def same(left: Type, right: Type) -> bool:
-    try:
-        tf.nest.assert_same_structure(left, right)
-    except (ValueError, TypeError):
-        return False
-    return leaves(left) == leaves(right)
+    return structure(left) == structure(right) and leaves(left) == leaves(right)
+
+
+def structure(type_: Type) -> Any:
+    """What a type is but for its leaves: which containers, with which names in which order."""
+    match type_:
+        case Tensor() | Weak() | Static() | Shared() | Opaque():
+            return None
+        case Mapping():
+            return (type(type_), *((key(name), structure(part)) for name, part in type_.items()))
+        case _ if hasattr(type_, "__tf_flatten__"):
+            metadata, parts = type_.__tf_flatten__()
+            return (type(type_), key(metadata), *map(structure, parts))
+        case Sequence():
+            return (type(type_), *map(structure, type_))
+        case _:
+            return type(type_)
 
 
 class Exact:
@@ -209,6 +217,8 @@ def join(left: Type, right: Type) -> Type:
         tf.nest.assert_same_structure(left, right)
     except (ValueError, TypeError) as error:
         raise JoinError(f"{describe(left)} here, {describe(right)} there") from error
+    if structure(left) != structure(right):
+        raise JoinError("a dict with its keys in another order, or another class of the same name")
     return tf.nest.map_structure(_join_leaves, left, right)
 
 

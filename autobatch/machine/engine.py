@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from autobatch.context import around_tracing
 from autobatch.machine import partial
 from autobatch.machine.blocks import Machine, State, deeper
 from autobatch.machine.dispatch import DISPATCHES, REPEATS, Limit, Looks, until_done, until_few
@@ -100,7 +101,9 @@ class Engine:
             if function not in self._traced:
                 with whole_loops(self.loop_limit):
                     if function not in self._traced:
-                        traced = tf.function(function, autograph=False).get_concrete_function(start, shared, tensors)
+                        with around_tracing():
+                            compiled = tf.function(function, autograph=False)
+                            traced = compiled.get_concrete_function(start, shared, tensors)
                         stop = traced(start, shared, tensors)  # compiles it
                         self._traced[function] = traced
                         return stop

@@ -38,6 +38,7 @@ class Kept(NamedTuple):
     """What the file holds: settings and start tell whether it is the run that is asked for."""
 
     settings: Mapping[str, Any]
+    target: str
     start: State
     standing: Standing
 
@@ -45,11 +46,18 @@ class Kept(NamedTuple):
 class Checkpoint:
     """The file of one run; if there is no path, nothing is kept.
 
-    settings: by name, all on which the draws depend; start: where the chains start, and what the target is there.
+    settings: by name, all on which the draws depend; target: the log density's fingerprint; start: where the chains
+    start, and what the target is there.
+
+    Raises SettingError if there is no folder for the file.
     """
 
-    def __init__(self, path: str | os.PathLike | None, every: float, settings: Mapping[str, Any], start: State):
-        self.path, self.every, self.settings, self.start = path, every, settings, start
+    def __init__(
+        self, path: str | os.PathLike | None, every: float, settings: Mapping[str, Any], target: str, start: State
+    ):
+        self.path, self.every, self.settings, self.target, self.start = path, every, settings, target, start
+        if path is not None and not os.path.isdir(os.path.dirname(os.path.abspath(path))):
+            raise errors.SettingError(f"autosave: there is no folder {os.path.dirname(os.path.abspath(path))}.")
         self.written_at = time.monotonic()
 
     @property
@@ -70,6 +78,8 @@ class Checkpoint:
         if other:
             then = ", ".join(f"{name}={value!r}" for name, value in other.items())
             raise errors.RunFileError(f"{self.path} holds a run with {then}.", help=_HELP)
+        if kept.target != self.target:
+            raise errors.RunFileError(f"{self.path} holds a run of another log density.", help=_HELP)
         if not all(map(_are_close, tf.nest.flatten(kept.start), tf.nest.flatten(_arrays(self.start)))):
             raise errors.RunFileError(
                 f"{self.path} holds a run that starts elsewhere, or of another log density.", help=_HELP
@@ -80,7 +90,7 @@ class Checkpoint:
 
     def write(self, standing: Standing) -> None:
         if self.path is not None:
-            run_file.write(self.path, Kept(self.settings, _arrays(self.start), _arrays(standing)))
+            run_file.write(self.path, Kept(self.settings, self.target, _arrays(self.start), _arrays(standing)))
             self.written_at = time.monotonic()
 
 

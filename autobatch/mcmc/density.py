@@ -24,10 +24,11 @@ class LogDensity:
 
     on_all: a primitive for the samplers: q [d] -> (log density [], gradient [d]).
     on_any: the same for any number of chains.
+    watched: what ``fn`` reads from outside.
     """
 
-    def __init__(self, fn: Callable, layout: Layout):
-        self.fn, self.layout = fn, layout
+    def __init__(self, fn: Callable, layout: Layout, watched: Sequence[Watched] = ()):
+        self.fn, self.layout, self.watched = fn, layout, watched
         self.on_all = primitive(self._on_vectors, batched=True, size=layout.chains)
         self.on_any = primitive(self._on_vectors, batched=True)
         self.compute = tf.function(self._on_vectors, autograph=False)  # for any number of chains, outside of samplers
@@ -140,7 +141,7 @@ def check_start(value: Any, gradient: Any) -> None:
     )
 
 
-_kept: dict[Any, tuple[LogDensity, tuple[Watched, ...]]] = {}
+_kept: dict[Any, LogDensity] = {}
 
 
 def log_density(fn: Callable, layout: Layout, parts: Sequence[Callable] = ()) -> LogDensity:
@@ -151,8 +152,8 @@ def log_density(fn: Callable, layout: Layout, parts: Sequence[Callable] = ()) ->
     name = fn if isinstance(fn, Hashable) else id(fn)
     key = (name, repr(layout.skeleton), layout.shapes, layout.batch_shape, layout.dtype)
     found = _kept.get(key)
-    if found is None or not all(watched.is_unchanged() for watched in found[1]):
+    if found is None or not all(watched.is_unchanged() for watched in found.watched):
         while len(_kept) >= MOST_KEPT:
             del _kept[next(iter(_kept))]
-        _kept[key] = found = LogDensity(fn, layout), watch_callables([fn, *parts])
-    return found[0]
+        _kept[key] = found = LogDensity(fn, layout, watch_callables([fn, *parts]))
+    return found

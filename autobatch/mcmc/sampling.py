@@ -13,6 +13,7 @@ from tqdm.auto import tqdm
 
 from autobatch import errors, random
 from autobatch.api import Autobatched
+from autobatch.calls.fingerprint import of_watched
 from autobatch.mcmc.adaptation import Window, averaging_from, pooled_deviations, windows
 from autobatch.mcmc.chain import STATISTICS, run_chain
 from autobatch.mcmc.checkpoint import Checkpoint, Standing
@@ -125,7 +126,7 @@ def sample(
         "step_size": step_size, "target_acceptance": target_acceptance, "max_tree_depth": max_tree_depth,
         "max_energy_difference": max_energy_difference, "leapfrogs_per_leaf": leapfrogs_per_leaf, "variant": variant,
     }  # fmt: skip
-    checkpoint = Checkpoint(autosave, every, settings, state)
+    checkpoint = Checkpoint(autosave, every, settings, of_watched(density.watched), state)
     at = checkpoint.read() or _first(state, float(np.log(step_size)), np.ones(sum(layout.sizes)))
     with tqdm(total=num_warmup + num_results, initial=at.taken, unit="draw", disable=not progress) as bar:
         keys = chain_keys(key_chains, [count])

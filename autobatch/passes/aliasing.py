@@ -1,7 +1,7 @@
 """Arrays are objects: what ``x[i] = v`` changes is seen by whoever holds the array, as in Python, or it is refused.
 
-``x[i] = v`` has become ``x = setitem(x, i, v)``, which gives a new tensor to ``x`` alone.  So that it means what it does
-in Python,
+``x[i] = v`` has become ``x = setitem(x, i, v)``, which gives a new tensor to ``x`` alone.  That it may mean what it
+does in Python,
 
 - names that are surely the same array get the new tensor too;
 - what a function changes in its arguments has come back to its caller (``changed_arguments.py``);

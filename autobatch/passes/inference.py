@@ -321,10 +321,12 @@ def _shape_to_start_from(old: Type, new: Type) -> list[int] | None:
 
 
 def _type_of_variable(value: Any, variable: str, region: regions.Region) -> Type:
+    location = next(op.location for op in reversed(region.ops) if variable in op.outputs)
     try:
         return type_of(value)
+    except errors.AutobatchError as error:
+        raise_at(location, error)
     except TypeError as error:  # tf.nest sorts a dict's keys
-        location = next(op.location for op in reversed(region.ops) if variable in op.outputs)
         raise errors.TypeMismatchError(
             f"`{variable}` is a structure that TensorFlow cannot take apart: {error}.",
             [(location, "")],

@@ -1,0 +1,654 @@
+"""Identity, sequences, arrays and lists as objects, late binding, names of classes, small indices."""
+
+# ruff: noqa
+from collections import deque
+import dataclasses
+
+import numpy as np
+import tensorflow as tf
+
+import autobatch as ab
+from tests.meaning.case import ARRAYS, X, case, i32, i64
+
+N = np.array
+A = ARRAYS
+
+
+@case(X)
+def is_true(x):
+    done = x > 1
+    return 1 if done is True else 2
+
+
+@case(X)
+def is_false(x):
+    done = x > 1
+    return 1 if done is False else 2
+
+
+@case(X)
+def while_is_not(x):
+    done = x > 1
+    k = 0
+    while done is not True and k < 5:
+        k = k + 1
+        x = x + 1
+        done = x > 1
+    return k
+
+
+@case(X, refused="identity-of-members")
+def same_name(x):
+    a = x
+    return 1 if a is x else 2
+
+
+@case(X)
+def is_none(x):
+    y = None
+    if x > 1:
+        z = 1
+    else:
+        z = 2
+    return z if y is None else 0
+
+
+@case(X)
+def x_is_none(x):
+    return 1 if x is None else 2
+
+
+@case(X, refused="sequence-times-member")
+def list_times(n):
+    a = [0] * n
+    return len(a)
+
+
+@case(X, refused="sequence-times-member")
+def times_list(n):
+    a = n * [1, 2]
+    return len(a)
+
+
+@case(X, refused="sequence-times-member")
+def list_times_v(n):
+    return [1, 2] * n
+
+
+@case(X, refused="sequence-times-member")
+def tuple_times(n):
+    a = (1, 2) * n
+    return a
+
+
+@case(X, refused="sequence-times-member")
+def weak_times(x):
+    n = 0
+    while n < x:
+        n += 1
+    return [1, 2] * n
+
+
+@case(X)
+def list_plus(x):
+    return [1, 2] + [x]
+
+
+@case(X)
+def list_aug(x):
+    a = [1, 2]
+    a += [x]
+    return a[2]
+
+
+@case(X, refused="sequence-times-member")
+def list_aug_n(x):
+    a = [1, 2]
+    a *= x
+    return a
+
+
+@case(X)
+def isinst(n):
+    return 1 if isinstance(n, int) else 2
+
+
+@case(X)
+def typeis(n):
+    return 1 if type(n) == int else 2
+
+
+@case(X)
+def typeis2(n):
+    return 1 if type(n) is int else 2
+
+
+@case(N([0.5, 3.0]))
+def isfloat(n):
+    return 1 if isinstance(n, float) else 2
+
+
+@case(X)
+def isbool(x):
+    b = x > 1
+    return 1 if isinstance(b, bool) else 2
+
+
+@case(X)
+def isboolint(x):
+    b = x > 1
+    return 1 if isinstance(b, int) else 2
+
+
+@ab.autobatch
+def swap(a, i, j):
+    t = a[i]
+    a[i] = a[j]
+    a[j] = t
+
+
+@case(A)
+def swaps(a):
+    swap(a, 0, 1)
+    return a
+
+
+def swap_h(a, i, j):
+    t = a[i]
+    a[i] = a[j]
+    a[j] = t
+
+
+@case(A, refused="python-refuses")
+def swaps_helper(a):
+    swap_h(a, 0, 1)
+    return a
+
+
+@ab.autobatch
+def sift(a, n):
+    if n > 0:
+        a[n] = a[n - 1] + 1
+        sift(a, n - 1)
+
+
+@case(A)
+def sifts(a):
+    sift(a, 3)
+    return a
+
+
+@case(A, refused="nothing-returned")
+def mutates_own(a):
+    a[0] = 100
+    return 0
+
+
+@case(A)
+def alias(a):
+    b = a
+    b[0] = 100
+    return a
+
+
+@case(A)
+def alias2(a):
+    b = a
+    a[0] = 100
+    return b
+
+
+@case(A, refused="shared-array")
+def alias_list(a):
+    c = [a, a]
+    a[0] = 100
+    return c[0][0] + c[1][0]
+
+
+@case(A, refused="symbolic-attribute")
+def alias_copy(a):
+    b = a.copy()
+    a[0] = 100
+    return b
+
+
+@case(A, refused="shared-array")
+def alias_slice(a):
+    b = a[1:]
+    a[1] = 100
+    return b
+
+
+@case(N([[[1, 2], [3, 4]], [[5, 6], [7, 8]]], i32), refused="shared-array")
+def alias_row(a):
+    r = a[0]
+    r[0] = 100
+    return a
+
+
+@case(A, X, refused="shared-array")
+def alias_may(a, x):
+    b = a if x > 1 else a + 0
+    b[0] = 100
+    return a
+
+
+@case(A)
+def alias_loop(a):
+    b = a
+    for i in range(4):
+        b[i] = b[i] + 1
+    return a
+
+
+@case(X, refused="python-refuses")
+def zeros_alias(x):
+    a = np.zeros(3)
+    b = a
+    b[0] = x
+    return a
+
+
+@case(X, refused="changed-container")
+def list_of_lists(x):
+    b = [[1], [2], [3], [4]]
+    b[x].append(7)
+    return len(b[0]) * 10 + len(b[3])
+
+
+@case(X, refused="changed-container")
+def chosen_set(x):
+    b = [[1, 1], [2, 2], [3, 3], [4, 4]]
+    r = b[x]
+    r[0] = 5
+    return b[0][0] * 10 + b[3][0]
+
+
+@case(X, refused="changed-container")
+def for_row(x):
+    g = [[1, 1], [2, 2]]
+    for row in g:
+        row[0] = x
+    return g[0][0] + g[1][0]
+
+
+@case(X, refused="changed-container")
+def ifexp_list(x):
+    a = [1, 2]
+    b = [3, 4]
+    c = a if x > 1 else b
+    c.append(5)
+    return len(a) * 10 + len(b)
+
+
+@case(X, refused="changed-container")
+def ifexp_list_set(x):
+    a = [1, 2]
+    b = [3, 4]
+    c = a if x > 1 else b
+    c[0] = 9
+    return a[0] * 10 + b[0]
+
+
+@case(X, refused="changed-container")
+def deque_append(x):
+    q = deque([1, 2])
+    if x > 1:
+        q.append(5)
+    return len(q)
+
+
+@case(X)
+def deque_plain(x):
+    q = deque([1, 2])
+    q.append(x)
+    return q[2]
+
+
+@case(X, refused="changed-container")
+def list_append_branch(x):
+    q = [1, 2]
+    if x > 1:
+        q.append(5)
+    return len(q)
+
+
+@case(X)
+def list_alias_item(x):
+    q = [1, 2]
+    r = q
+    q[0] = x
+    return r[0]
+
+
+@case(X, refused="changed-container")
+def list_alias_item_b(x):
+    q = [1, 2]
+    r = q
+    if x > 1:
+        q[0] = x
+    return r[0]
+
+
+@case(X, refused="changed-container")
+def nested_alias(x):
+    q = [1, 2]
+    r = [q, q]
+    if x > 1:
+        r[0][0] = x
+    return r[1][0]
+
+
+@case(X, refused="changed-container")
+def dict_alias(x):
+    q = {"a": 1}
+    r = q
+    if x > 1:
+        q["a"] = x
+    return r["a"]
+
+
+@case(X, refused="changed-container")
+def iter_while_change(x):
+    a = [1, 2, 3]
+    s = 0
+    for v in a:
+        if len(a) < 6:
+            a.append(v)
+        s += v
+    return s + x
+
+
+@case(A)
+def iter_array_change(a):
+    s = 0
+    k = 0
+    for v in a:
+        if k < 3:
+            a[k + 1] = 10
+        k += 1
+        s = s + v
+    return s
+
+
+@case(A)
+def enum_change(a):
+    s = 0
+    for i, v in enumerate(a):
+        if i + 1 < 4:
+            a[i + 1] = a[i + 1] + v
+        s = s + v
+    return s
+
+
+@case(X)
+def mult_alias(x):
+    g = [[0] * 2] * 2
+    g[0][0] = x
+    return g[1][0]
+
+
+@case(X, refused="changed-container")
+def mult_alias_b(x):
+    g = [[0] * 2] * 2
+    if x > 1:
+        g[0][0] = x
+    return g[1][0]
+
+
+@case(X, refused="shared-default")
+def default_list(x):
+    def f(acc=[]):
+        acc.append(1)
+        return len(acc)
+
+    f()
+    return f() + x
+
+
+@case(X, refused="kept-closure")
+def late(x):
+    fs = []
+    for i in ab.unroll(range(3)):
+        fs.append(lambda: i)
+    return fs[0]() + x
+
+
+@case(X)
+def late_comp(x):
+    fs = [lambda: i for i in range(3)]
+    return fs[0]() + x
+
+
+@case(X)
+def late_comp_arg(x):
+    fs = [lambda y: i * y for i in range(3)]
+    return fs[0](x)
+
+
+@case(X)
+def late_default(x):
+    fs = [lambda y, i=i: i * y for i in range(3)]
+    return fs[0](x) + fs[2](x)
+
+
+@case(X, refused="changed-container")
+def late_for(x):
+    fs = []
+    for i in range(3):
+        fs.append(lambda: i * x)
+    return fs[0]()
+
+
+@case(X, refused="kept-closure")
+def late_def(x):
+    fs = []
+    for i in ab.unroll(range(3)):
+
+        def g():
+            return i * x
+
+        fs.append(g)
+    return fs[0]()
+
+
+@case(X)
+def late_map(x):
+    fs = list(map(lambda k: lambda: k, range(3)))
+    return fs[0]() + x
+
+
+@case(X)
+def late_after(x):
+    k = 1
+    f = lambda: k + x
+    k = 2
+    return f()
+
+
+class Mangled:
+    def __init__(self):
+        self.__k = 3
+
+    def get(self, x):
+        return self.__k + x
+
+
+@case(X)
+def mangled(x):
+    return M.get(x)
+
+
+M = Mangled()
+
+
+class Mangled2:
+    def __init__(self):
+        self.__k = 3
+
+    @ab.autobatch
+    def get(self, x):
+        if x > 1:
+            return self.__k + x
+        return x
+
+
+M2 = Mangled2()
+
+
+@case(X)
+def mangled_ab(x):
+    return M2.get(x)
+
+
+import dataclasses
+
+
+@ab.struct
+@dataclasses.dataclass
+class P:
+    a: int
+    b: int
+
+
+class Q(P):
+    def total(self):
+        return self.a + self.b
+
+
+@dataclasses.dataclass
+class Q3(P):
+    c: int
+
+
+@case(X)
+def substruct(x):
+    q = Q(x, 2)
+    if x > 1:
+        q = Q(x, 3)
+    return q.total()
+
+
+@case(X, refused="struct-subclass")
+def substruct3(x):
+    q = Q3(x, 2, 7)
+    if x > 1:
+        q = Q3(x, 3, x)
+    return q.a + q.b + q.c
+
+
+@case(X, refused="attribute-assignment")
+def struct_alias(x):
+    p = P(x, 1)
+    q = p
+    q.a = 9
+    return p.a
+
+
+@case(np.zeros((2, 200), i32), N([100, -56], np.int8))
+def small_index8(t, i):
+    t[i] = 9
+    return t
+
+
+@case(np.arange(400).reshape(2, 200).astype(i32), N([100, -56], np.int8))
+def small_read8(t, i):
+    return t[i]
+
+
+@case(np.arange(800).reshape(2, 400).astype(i32), N([100, 200], np.uint8))
+def small_readu8(t, i):
+    return t[i]
+
+
+@case(np.zeros((2, 400), i32), N([100, 200], np.uint8))
+def small_indexu8(t, i):
+    t[i] = 9
+    return t
+
+
+@case(np.zeros((2, 4), i32), N([1, 2], np.uint64))
+def index_u64(t, i):
+    t[i] = 9
+    return t[i]
+
+
+@case(np.zeros((2, 40000), i32), N([1, 20000], np.int16))
+def index_i16(t, i):
+    t[i] = 9
+    return t[i]
+
+
+@case(A)
+def neg_step(a):
+    s = 0
+    for v in a[::-1]:
+        s = s * 2 + v
+    return s
+
+
+@case(X)
+def pop_items(x):
+    a = [x, 2, 3]
+    b = a.pop()
+    return a[0] + b + len(a)
+
+
+@case(A)
+def unpack_change(a):
+    a[0], a[1] = a[1], a[0]
+    return a
+
+
+@case(A)
+def unpack_change2(a):
+    i = 0
+    i, a[i] = 1, 50
+    return a
+
+
+@case(X)
+def sort_list(x):
+    a = [3, 1, 2]
+    a.sort()
+    return a[0] + x
+
+
+@case(X, refused="path-types-differ")
+def big_join(x):
+    r = 0
+    if x > 1:
+        r = 2**70
+    else:
+        r = 1
+    return r % 7
+
+
+@case(X, refused="changed-container")
+def return_nested_list(x):
+    def g(y):
+        r = []
+        for i in range(2):
+            row = []
+            for j in range(2):
+                row.append(y + i * j)
+            r.append(row)
+        return r
+
+    return g(x)[1][1]
+
+
+@ab.autobatch
+def make_rows(y):
+    r = []
+    for i in range(2):
+        row = []
+        for j in range(2):
+            row.append(y + i * j)
+        r.append(row)
+    return r
+
+
+@case(X, refused="changed-container")
+def callee_list(x):
+    return make_rows(x)[1][1]

@@ -1,0 +1,102 @@
+"""Each program of the families against plain Python, interpreted and compiled."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import autobatch as ab
+from autobatch.errors import AutobatchError, MemberError
+
+FAMILIES = ("numbers", "objects")
+MODES = {"local_static": {"backend": "local_static", "jit_compile": False}, "program_counter": {}}
+
+
+def loaded(family, plain):
+    """The family's file as a module; plain: one in which the decorator does nothing."""
+    path = Path(__file__).with_name(f"{family}.py")
+    spec = importlib.util.spec_from_file_location(f"{family}{'_plain' if plain else ''}", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    real = ab.autobatch
+    if plain:
+        ab.autobatch = lambda function=None, **_: function or (lambda f: f)
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        ab.autobatch = real
+    return vars(module)
+
+
+BATCHED = {family: loaded(family, plain=False) for family in FAMILIES}
+PLAIN = {family: loaded(family, plain=True) for family in FAMILIES}
+NAMES = [(family, name) for family in FAMILIES for name, f in BATCHED[family].items() if hasattr(f, "meant")]
+# XLA's numbers are not TensorFlow's, and what changes in place lives elsewhere there.
+COMPILED = [(family, name) for family, name in NAMES if not BATCHED[family][name].meant.refused]
+RUNS = [pytest.param(*pair, "local_static", id="-".join(pair)) for pair in NAMES] + [
+    pytest.param(*pair, "program_counter", id=f"{'-'.join(pair)}-compiled", marks=pytest.mark.compiles)
+    for pair in COMPILED[::3]
+]
+
+
+def python_value(value):
+    """One member's argument: a Python int or bool, a NumPy float, or an array of its own."""
+    if np.ndim(value):
+        return np.array(value)
+    return np.float64(value) if value.dtype.kind == "f" else value.item()
+
+
+def outcome(function, args, z):
+    try:
+        with np.errstate(all="ignore"):
+            return function(*(python_value(arg[z]) for arg in args))
+    except Exception as error:
+        return error
+
+
+@pytest.mark.parametrize(("family", "name", "mode"), RUNS)
+def test_program(family, name, mode):
+    function, plain = BATCHED[family][name], PLAIN[family][name]
+    case = function.meant
+    batched = ab.autobatch(function).options(**MODES[mode])
+    args = [tf.constant(arg) for arg in case.args]
+    if case.refused is not None:
+        with pytest.raises(AutobatchError) as caught:
+            batched(*args)
+        assert caught.value.kind == case.refused
+        return
+    try:
+        result, failed = batched(*args), ()
+    except MemberError as error:
+        result, failed = error.results, error.members
+    for z in range(len(case.args[0])):
+        expected = outcome(plain, case.args, z)
+        if isinstance(expected, Exception) or z in case.fails:
+            assert z in failed, (z, expected, result)
+        elif not (failed and is_wide(expected)):
+            assert z not in failed, (z, expected)
+            assert_equal(tf.nest.map_structure(lambda leaf: np.asarray(leaf)[z], result), expected)
+
+
+def is_wide(value):
+    """Whether an int32, as a failed call's results come, does not hold it."""
+    return isinstance(value, int) and not -(2**31) <= value < 2**31
+
+
+def assert_equal(found, expected):
+    if isinstance(expected, list | tuple):
+        assert len(found) == len(expected)
+        for one, other in zip(found, expected, strict=True):
+            assert_equal(one, other)
+        return
+    found, expected = np.asarray(found), np.asarray(expected)
+    assert found.shape == expected.shape
+    kinds = "iub" if expected.dtype.kind in "iub" else "f"
+    assert found.dtype.kind in kinds, (found, expected)
+    if kinds == "f":
+        np.testing.assert_allclose(found.astype(float), expected.astype(float), rtol=1e-6)
+    else:
+        np.testing.assert_array_equal(found.astype(object) + 0, expected.astype(object) + 0)
