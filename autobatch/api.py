@@ -150,6 +150,11 @@ class Autobatched:
                     "decorate the functions in between.",
                     kind="unseen-call",
                 )
+        if not tf.executing_eagerly() and not tf.inside_function():
+            raise errors.SettingError(
+                "autobatched functions run eagerly or inside a tf.function, not in a graph of TensorFlow 1.",
+                help="in such a graph == compares objects; call it under tf.init_scope(), or outside of the graph.",
+            )
         taken = self._take_apart(args, kwargs)
         if self._options.backend == "unbatched":
             return self._loop(args, kwargs, taken)

@@ -18,7 +18,7 @@ from autobatch.calls import arguments
 from autobatch.calls.arguments import Arguments
 from autobatch.calls.recent import Recent
 from autobatch.frontend.core import Callee
-from autobatch.frontend.driver import Frontend, lower
+from autobatch.frontend.driver import Frontend, deep_recursion, lower
 from autobatch.frontend.watch import watch
 from autobatch.ir.stored import StoredProgram
 from autobatch.ir.typed import TypedProgram
@@ -70,11 +70,12 @@ class Specialisation:
     """
 
     def __init__(self, callee: Callee, callee_of: Callable[[Any], Callee | None], taken: Arguments):
-        self.frontend, self.untyped, self.typed = _typed(callee, callee_of, taken)
+        with deep_recursion():
+            self.frontend, self.untyped, self.typed = _typed(callee, callee_of, taken)
+            self.watched = watch(core.source for core in self.frontend.cores.values())
         self.stacks: dict[frozenset[str], StoredProgram] = {}
         self.executables = Recent[tuple, ProgramCounter | LocalStatic](self._of_size, frames=5)
         self.pausables = Recent[tuple, ProgramCounter](self._of_size, frames=5)
-        self.watched = watch(core.source for core in self.frontend.cores.values())
         self.replaced = 0  # how many for the same arguments came before, each used once
 
     def changed(self) -> str | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -75,6 +77,7 @@ def lower(
         return keys[this]
 
     name_of(first)
+    functions = []
     while pending:
         target = pending.pop(0)
         name = name_of(target)
@@ -83,11 +86,21 @@ def lower(
         for called in cores[name].calls.values():
             if called.callee.kind == "autobatched":
                 name_of(called)
-    functions = []
     for name, core in cores.items():
         aliases = {a: name_of(t) for a, t in core.calls.items() if t.callee.kind == "autobatched"}
         functions.append(build(core, aliases, name))
     return Frontend(ir.Program(tuple(functions)), cores)
+
+
+@contextmanager
+def deep_recursion() -> Iterator[None]:
+    """Around all that goes through syntax trees, which a sum of a thousand terms makes a thousand deep."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, 20_000))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def _source(target: Target) -> Source:

@@ -60,10 +60,10 @@ def show(target: Target, args: Args, stage: Stage = Stage.ir, out: Out = None) -
                 text = lowered.to_svg()
             case _:
                 text = lowered.as_text(stage.value)
-    if out is None:
-        print(text)
-    else:
-        out.write_text(text)
+        if out is not None:
+            out.write_text(text)
+            return
+    print(text)
 
 
 @app.command()
@@ -96,7 +96,7 @@ def doctor() -> None:
 def _errors_in_words() -> Iterator[None]:
     try:
         yield
-    except errors.AutobatchError as error:
+    except (errors.AutobatchError, OSError, ValueError) as error:
         Console(stderr=True).print(f"{type(error).__name__}: {error}", style="red", markup=False, highlight=False)
         raise typer.Exit(1) from None
 
@@ -130,8 +130,14 @@ def _value(text: str, is_static: bool) -> Any:
 
 
 def _batch(value: Any) -> np.ndarray:
-    batch = np.atleast_1d(np.asarray(value))
-    return batch.astype({"int64": "int32", "float64": "float32"}.get(batch.dtype.name, batch.dtype))
+    try:
+        batch = np.atleast_1d(np.asarray(value))
+    except ValueError:
+        raise typer.BadParameter(f"{value!r} is ragged: all members' values must have one shape.") from None
+    if batch.dtype == object:
+        raise typer.BadParameter(f"{value!r} is no batch of numbers that fit 64 bits.")
+    narrow = batch.astype({"int64": "int32", "float64": "float32"}.get(batch.dtype.name, batch.dtype))
+    return batch if batch.dtype == np.int64 and not np.array_equal(batch, narrow) else narrow
 
 
 def _function(target: str) -> Autobatched:

@@ -1,0 +1,27 @@
+"""Expressions as large as programs write them."""
+
+import importlib.util
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import autobatch as ab
+
+X = np.array([0, 3], np.int32)
+BODIES = {
+    "a sum of a thousand terms": " + ".join(["x"] * 1000),
+    "three hundred conditions": " and ".join(f"x > {-k}" for k in range(300)),
+    "three hundred conditions that may fail": " and ".join(f"x // {k + 1} > -1" for k in range(300)),
+}
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_a_long_expression(name, tmp_path):
+    path = tmp_path / "long_expression.py"
+    path.write_text(f"def f(x):\n    return {BODIES[name]}\n")
+    spec = importlib.util.spec_from_file_location("long_expression", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    f = ab.autobatch(module.f, backend="local_static", jit_compile=False)
+    np.testing.assert_array_equal(f(tf.constant(X)), [module.f(0), module.f(3)])
