@@ -131,7 +131,7 @@ class Writer:
             lambda: f"{x()} = {self.ints(2)}",
             lambda: (lambda v: f"{v} += {self.ints(1)}\n{v} = {v} % 89")(x()),
             lambda: f"p = ({self.ints(2)}, {self.pick('z', 'p[1]', 'z + p[1]')})",
-            lambda: f"d = {{'v': {self.ints(1)}, 'u': {self.ints(1)}}}",
+            lambda: f"d = {{'u': {self.ints(1)}, 'v': {self.ints(1)}}}",
             lambda: f"{x()}, (z, _) = {self.ints(1)}, p[::-1]",
             lambda: self.pick("z = z + 0.5", "z = z - 0.25", "z = min(z, p[1])", "p = (k, z)"),
             lambda: self.pick("a, b = b, a", "k = 0", "c = k", "e = e / 2 + 0.25", "e = max(e, 0.7)"),

@@ -29,7 +29,7 @@ def interpret(function: Any, *args: Any) -> Any:
     stack = program.stack(BY_NAME)
     members = [_member(stack, [[leaf[z] for leaf in stored] for stored in arguments], taken.shared)
                for z in range(taken.size)]  # fmt: skip
-    (results,) = zip(*members, strict=True)
+    results, *_ = zip(*members, strict=True)  # a function that calls itself may also hand back what it changed
     return put_together(program.result_type, [tf.stack(leaves) for leaves in zip(*results, strict=True)], taken)
 
 

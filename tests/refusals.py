@@ -248,7 +248,13 @@ def another_structure(x):
     return t.c
 
 
+def meets_a_wide_int(x):
+    n = tf.cast(x, tf.int32)
+    return n + 3_000_000_000  # here
+
+
 CASES = [
+    (meets_a_wide_int, TypeMismatchError),
     (is_it_the_same, TypeMismatchError), (repeats_a_list, TypeMismatchError), (meets_a_huge_int, TypeMismatchError),
     (changes_a_part, UnsupportedSyntaxError), (shares_a_default, UnsupportedSyntaxError),
     (another_structure, TypeMismatchError),

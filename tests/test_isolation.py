@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import autobatch as ab
 from autobatch.errors import DeadlineError, MemberError, StepLimitError
-from tests.fuzz import arguments, load
+from tests.fuzz import accepted, arguments
 from tests.generator import programs
 from tests.test_random_programs import fixed
 
@@ -89,7 +89,7 @@ def test_an_endless_loop():
 @settings(fixed, max_examples=10)
 @given(text=programs(), values=arguments, poison=st.integers(0, 2), at=st.integers(0, 100))
 def test_random_programs(text, values, poison, at):
-    function = load(text).options(jit_compile=False)
+    function = accepted(text, values).options(jit_compile=False)
     z = at % len(values[0])
     bad = [np.array(value) for value in values]
     for value in bad:

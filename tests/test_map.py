@@ -15,7 +15,7 @@ from hypothesis import given, settings
 import autobatch as ab
 from autobatch.backends import members
 from tests.backends import assert_same
-from tests.fuzz import arguments, load
+from tests.fuzz import accepted, arguments
 from tests.generator import programs
 from tests.programs import collatz
 from tests.test_random_programs import fixed
@@ -37,7 +37,7 @@ def small_pools(monkeypatch):
 @settings(fixed, max_examples=10)
 @given(text=programs(), values=arguments)
 def test_random_programs(text, values):
-    f = load(text)
+    f = accepted(text, values)
     assert_same(f.options(jit_compile=False).map(*values, lanes=2), f.options(backend="unbatched")(*values))
 
 

@@ -27,7 +27,7 @@ from autobatch.errors import (
 )
 from tests import killed
 from tests.backends import assert_same
-from tests.fuzz import arguments, load
+from tests.fuzz import accepted, arguments
 from tests.generator import programs
 from tests.programs import collatz
 from tests.replicas import fibonacci, sum_to
@@ -69,7 +69,7 @@ def taken_up(run, function, path):
 @settings(fixed, max_examples=10)
 @given(text=programs(), values=arguments, cuts=st.lists(st.integers(0, 20), max_size=3))
 def test_random_programs(text, values, cuts):
-    f = load(text)
+    f = accepted(text, values)
     run = f.options(jit_compile=False).start(*values)
     for steps in cuts:
         run.advance(steps)

@@ -55,7 +55,8 @@ def _typed(
 ) -> tuple[Frontend, ir.Program, TypedProgram]:
     unrolled: dict[tuple, int] = {}
     while True:
-        frontend = lower(callee, taken.static, callee_of, unrolled)
+        with deep_recursion():
+            frontend = lower(callee, taken.static, callee_of, unrolled)
         program = dataclasses.replace(frontend.program, arguments=tuple(taken.types), shared=tuple(taken.shared_types))
         try:
             return frontend, program, passes.run(passes.until("types"), program)
@@ -70,8 +71,8 @@ class Specialisation:
     """
 
     def __init__(self, callee: Callee, callee_of: Callable[[Any], Callee | None], taken: Arguments):
+        self.frontend, self.untyped, self.typed = _typed(callee, callee_of, taken)
         with deep_recursion():
-            self.frontend, self.untyped, self.typed = _typed(callee, callee_of, taken)
             self.watched = watch(core.source for core in self.frontend.cores.values())
         self.stacks: dict[frozenset[str], StoredProgram] = {}
         self.executables = Recent[tuple, ProgramCounter | LocalStatic](self._of_size, frames=5)
@@ -88,7 +89,8 @@ class Specialisation:
         changed = self.changed()
         yield
         if changed is None and self.changed() is not None:
-            self.watched = watch(core.source for core in self.frontend.cores.values())
+            with deep_recursion():
+                self.watched = watch(core.source for core in self.frontend.cores.values())
 
     def stack(self, optimizations: Collection[str] = OPTIMIZATIONS) -> StoredProgram:
         """The program in the stack language, and where its variables live."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import array
 import contextvars
+import dataclasses
 import functools
 import sys
 import types
@@ -182,7 +183,8 @@ def _is_opaque(value: Any) -> bool:
     if isinstance(value, types.ModuleType | types.CodeType | types.BuiltinFunctionType):
         return True
     module = type(value).__module__.split(".")[0]
-    return module in _LIBRARIES - _DATA and not isinstance(value, np.ndarray | contextvars.ContextVar)
+    is_data = isinstance(value, np.ndarray | contextvars.ContextVar) or dataclasses.is_dataclass(value)
+    return module in _LIBRARIES - _DATA and not is_data
 
 
 # What of the standard library holds data of the user's; other objects (locks, loggers) keep books of their own.

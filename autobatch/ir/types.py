@@ -23,7 +23,7 @@ import numpy as np
 import tensorflow as tf
 
 from autobatch.language.keys import key
-from autobatch.language.values import DEFAULT_DTYPES, WIDE_DTYPES, WeakScalar, adopts, is_near, is_tensor
+from autobatch.language.values import DEFAULT_DTYPES, WIDE_DTYPES, WeakScalar, adopts, fits, is_near, is_tensor
 
 
 @dataclass(frozen=True)
@@ -242,14 +242,10 @@ def _join_leaves(left: Leaf, right: Leaf) -> Leaf:
         assert isinstance(weak, Weak)
         if tensor.shape == () and adopts(weak.kind, tensor.dtype):
             for leaf in (left, right):
-                if isinstance(leaf, Static) and tensor.dtype.is_integer and not _fits(leaf.value, tensor.dtype):
+                if isinstance(leaf, Static) and not fits(leaf.value, tensor.dtype):
                     raise JoinError(f"{leaf.value}, which does not fit {tensor.dtype.name}, on one path")
             return tensor
     raise JoinError(f"{left} here, {right} there")
-
-
-def _fits(value: int, dtype: tf.DType) -> bool:
-    return dtype.min <= value <= dtype.max
 
 
 def _stored(leaf: Leaf) -> Leaf:
@@ -257,7 +253,7 @@ def _stored(leaf: Leaf) -> Leaf:
     if isinstance(leaf, Shared):
         return leaf.leaf
     if isinstance(leaf, Static) and type(leaf.value) in DEFAULT_DTYPES:
-        if type(leaf.value) is int and not _fits(leaf.value, tf.int64):
+        if not fits(leaf.value, tf.int64):
             raise JoinError(f"{leaf.value}, an int beyond 64 bits, on one path")
         return Weak(type(leaf.value), is_near(leaf.value))
     return leaf

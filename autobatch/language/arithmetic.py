@@ -17,8 +17,10 @@ import tensorflow as tf
 from autobatch import context, errors
 from autobatch.language.values import (
     WeakScalar,
+    check_fits,
     check_range,
     divisor,
+    fits,
     floor_divided,
     sequence_times_member,
 )  # fmt: skip
@@ -85,18 +87,26 @@ def _like(value: Any, dtype: tf.DType) -> tf.Tensor:
     return value if isinstance(value, tf.Tensor) else tf.convert_to_tensor(value, dtype_hint=dtype)
 
 
-def _install_product() -> None:
-    def method(theirs: Operator) -> Operator:
-        def apply(self: Any, other: Any) -> Any:
-            tracing = context.mode() is context.Mode.TRACING
-            if tracing and isinstance(other, list | tuple) and self.dtype.is_integer and self.shape.rank == 0:
+def _install_meeting(name: str, reflected: bool) -> None:
+    """Has a Python int that the tensor's dtype does not hold compare as it is, or be refused."""
+    attribute = f"__{'r' if reflected else ''}{name}__"
+    theirs, python = getattr(tf.Tensor, attribute), getattr(operator, name, None)
+
+    def apply(self: Any, other: Any) -> Any:
+        if context.mode() is context.Mode.TRACING:
+            if name == "mul" and isinstance(other, list | tuple) and self.dtype.is_integer and self.shape.rank == 0:
                 raise sequence_times_member(other)
-            return theirs(self, other)
+            if name in _COMPARISONS and not fits(other, self.dtype):
+                assert python is not None
+                return tf.fill(self.shape, python(0, other))  # which is beyond all of its values
+            check_fits(other, self.dtype)
+        return theirs(self, other)
 
-        return apply
+    setattr(tf.Tensor, attribute, apply)
 
-    for attribute in ("__mul__", "__rmul__"):
-        setattr(tf.Tensor, attribute, method(getattr(tf.Tensor, attribute)))
+
+_COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
+_MEETINGS = ("add", "sub", "mul", "and", "or", "xor", "floordiv", "mod", "truediv", "pow")
 
 
 def _install_item() -> None:
@@ -113,5 +123,9 @@ def _install_item() -> None:
 def install() -> None:
     for name, ours in (("floordiv", _floordiv), ("mod", _mod), ("truediv", _truediv), ("pow", _pow)):
         _install(name, ours)
-    _install_product()
+    for name in _COMPARISONS:
+        _install_meeting(name, reflected=False)
+    for name in _MEETINGS:
+        for reflected in (False, True):
+            _install_meeting(name, reflected)
     _install_item()

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from autobatch import context, errors
 from autobatch.language.structs import Rows, contents
-from autobatch.language.values import WIDE_DTYPES, WeakScalar, is_tensor, narrowed, per_member, weak
+from autobatch.language.values import WIDE_DTYPES, WeakScalar, check_fits, is_tensor, narrowed, per_member, weak
 
 slice_ = slice
 
@@ -295,6 +295,7 @@ def place(value: tf.Tensor, index: Any, item: Any) -> tuple[tf.Tensor, tf.Tensor
             p = tf.reshape(p, [-1 if k == axis else 1 for k in range(len(grid))])
             axis += 1
         columns.append(tf.broadcast_to(p, grid))
+    check_fits(item, value.dtype)
     where = tf.stack(columns, axis=-1) if columns else tf.zeros([0], tf.int32)
     item = item.astype(value.dtype) if isinstance(item, WeakScalar) else tf.convert_to_tensor(item, value.dtype)
     shape = [*grid, *value.shape[len(parts) :]]

@@ -29,7 +29,7 @@ from autobatch.language.indexing import (
     unroll_first,
 )
 from autobatch.language.structs import Rows, contents
-from autobatch.language.values import WIDE_DTYPES, WeakScalar, adopts, is_tensor, narrowed, per_member, weak
+from autobatch.language.values import WIDE_DTYPES, WeakScalar, adopts, check_fits, is_tensor, narrowed, per_member, weak
 
 arithmetic.install()
 
@@ -85,6 +85,8 @@ def _unified(left: Any, right: Any) -> tuple[Any, Any]:
 
 
 def _choosable(value: Any, left: Any, right: Any, dtype: tf.DType | None) -> tf.Tensor:
+    if dtype is not None:
+        check_fits(value, dtype)
     try:
         tensor = tf.convert_to_tensor(value, dtype_hint=dtype)
     except (TypeError, ValueError):

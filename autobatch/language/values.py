@@ -136,6 +136,21 @@ def narrowed(value: tf.Tensor, dtype: tf.DType) -> tf.Tensor:
     return cast
 
 
+def fits(value: Any, dtype: tf.DType) -> bool:
+    """Whether the dtype holds the number, if it is a Python int and the dtype one of integers."""
+    return type(value) is not int or not dtype.is_integer or dtype.min <= value <= dtype.max
+
+
+def check_fits(value: Any, dtype: tf.DType) -> None:
+    """Raises TypeMismatchError for a Python int that TensorFlow would wrap."""
+    if not fits(value, dtype):
+        raise errors.TypeMismatchError(
+            f"The int {value} meets a tensor of {dtype.name}, which does not hold it.",
+            help="pass int64, or use tf.cast.",
+            kind="int-beyond-dtype",
+        )
+
+
 def narrowing_failure(dtype: tf.DType) -> str:
     return f"a Python int does not fit {dtype.name}, which it meets here"
 

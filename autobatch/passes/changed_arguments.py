@@ -21,7 +21,10 @@ Changed = Mapping[str, tuple[str, ...]]  # by function, the parameters
 
 
 def hand_back(program: ir.Program) -> ir.Program:
-    """Raises UnsupportedSyntaxError for a parameter that is changed and then another array."""
+    """The program in which the results of a call hold what it changed in its arguments.
+
+    Raises UnsupportedSyntaxError for a parameter that is changed and then another array.
+    """
     if not any(is_change(op) for f in program.functions for b in f.blocks for op in b.ops):
         return program
     changed: Changed = {f.name: () for f in program.functions}

@@ -508,3 +508,32 @@ def exp_div(x):
 @case(N([1.0, 2.0]))
 def mod_float_lit(x):
     return x % 0.0
+
+
+@case(X, refused="int-beyond-dtype")
+def adds_a_wide_literal(x):
+    return x + 3_000_000_000
+
+
+@case(X)
+def compares_with_a_wide_literal(x):
+    return (x < 3_000_000_000) + 2 * 1 if x == 3_000_000_000 else x > -3_000_000_000
+
+
+@case(X, refused="int-beyond-dtype")
+def chooses_a_wide_literal(x):
+    return x if x > 1 else 3_000_000_000
+
+
+@case(ARRAYS, refused="int-beyond-dtype")
+def writes_a_wide_literal(a):
+    a[0] = 3_000_000_000
+    return a
+
+
+@case(X, refused="path-types-differ")
+def joins_a_wide_literal(x):
+    y = 3_000_000_000
+    if x > 1:
+        y = x
+    return y
