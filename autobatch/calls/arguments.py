@@ -13,7 +13,19 @@ import tensorflow as tf
 
 from autobatch import errors
 from autobatch.frontend.source import signature
-from autobatch.ir.types import Opaque, Shared, Static, Tensor, Type, Weak, leaves, static_shape, type_of, value_from
+from autobatch.ir.types import (
+    Opaque,
+    Shared,
+    Static,
+    Tensor,
+    Type,
+    Weak,
+    dynamic,
+    leaves,
+    static_shape,
+    type_of,
+    value_from,
+)
 from autobatch.language.structs import Rows, map_rows
 from autobatch.language.values import DEFAULT_DTYPES, WIDE_DTYPES, WeakScalar
 from autobatch.options import Axes
@@ -191,6 +203,15 @@ def put_together(type_: Type, stored: Sequence[tf.Tensor], taken: Arguments, poi
     except errors.MemberError as error:
         error.results = _built(type_, stored, taken, poisons=True)
         raise
+
+
+def misfits(type_: Type, stored: Sequence[tf.Tensor], taken: Arguments) -> set[int]:
+    """The members whose Python ints do not fit the dtype in which results come."""
+    if taken.wide or not tf.executing_eagerly():
+        return set()
+    pairs = zip(dynamic(type_), stored, strict=True)
+    ints = [part.numpy() for leaf, part in pairs if isinstance(leaf, Weak) and leaf.kind is int]  # type: ignore[attr-defined]
+    return {taken.first + int(z) for numbers in ints for z in np.nonzero(numbers != numbers.astype(np.int32))[0]}
 
 
 def _built(type_: Type, stored: Sequence[tf.Tensor], taken: Arguments, poisons: bool) -> Any:

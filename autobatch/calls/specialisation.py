@@ -198,7 +198,9 @@ class Specialisation:
                 stored, *_ = execute()  # a function that calls itself may also hand back what it changed
         except errors.MemberError as error:
             if error.results is not None:
-                error.results = arguments.put_together(self.result_type, error.results[0], taken, poisons=True)
+                result, *_ = error.results
+                error.members = tuple(sorted({*error.members, *arguments.misfits(self.result_type, result, taken)}))
+                error.results = arguments.put_together(self.result_type, result, taken, poisons=True)
             raise
         except tf.errors.OpError as error:
             text = operation_failure(error.message)

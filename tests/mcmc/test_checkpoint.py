@@ -93,6 +93,8 @@ def test_another_target(path):
     sampled(path)
     with pytest.raises(RunFileError, match="another log density"):
         sampled(path, target=lambda x: 1.1 * gaussian(x) - 1.0)
+    with pytest.raises(RunFileError, match="another log density"):  # of the same value and gradient at the start
+        sampled(path, target=lambda x: gaussian(x) - 0.0 * tf.reduce_sum(x**4, -1))
     with pytest.raises(RunFileError, match="starts elsewhere"):
         sampled(path, start=1.0)
 

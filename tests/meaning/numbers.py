@@ -337,7 +337,7 @@ def weak_fpow0(x):
     return 0.0 ** (1.0 - t)
 
 
-@case(N([1.5, 3e9]))
+@case(N([1.5, 3e9]), fails=(1,))
 def int_of_float(x):
     return int(x * 1e10)
 
@@ -491,7 +491,7 @@ def weak_floor_float(x):
     return int(n // 0.1)
 
 
-@case(N([3, 62, 63, 64, 70], i32), fails=(2, 3, 4))
+@case(N([3, 62, 63, 64, 70], i32), fails=(1, 2, 3, 4))
 def shl_big(x):
     n = 1
     k = 0
@@ -517,7 +517,7 @@ def adds_a_wide_literal(x):
 
 @case(X)
 def compares_with_a_wide_literal(x):
-    return (x < 3_000_000_000) + 2 * 1 if x == 3_000_000_000 else x > -3_000_000_000
+    return x < 3_000_000_000 and x != 3_000_000_000 and x > -3_000_000_000
 
 
 @case(X, refused="int-beyond-dtype")
