@@ -18,7 +18,7 @@ MODES = {"local_static": {"backend": "local_static", "jit_compile": False}, "pro
 def loaded(family, plain):
     """The family's file as a module; plain: one in which the decorator does nothing."""
     path = Path(__file__).with_name(f"{family}.py")
-    spec = importlib.util.spec_from_file_location(f"{family}{'_plain' if plain else ''}", path)
+    spec = importlib.util.spec_from_file_location(f"meaning_{family}{chr(95) * plain}", path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     real = ab.autobatch
