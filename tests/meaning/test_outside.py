@@ -178,6 +178,7 @@ def test_a_change(name):
     assert np.asarray(f(X)).tolist() == [2, 5]
 
 
+@pytest.mark.compiles
 def test_a_change_while_a_run_works(monkeypatch):
     @ab.autobatch
     def counted(n):
