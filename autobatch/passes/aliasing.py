@@ -7,15 +7,14 @@ does in Python,
 - what a function changes in its arguments has come back to its caller (``changed_arguments.py``);
 - where a name that is read later may be the same array, or a part of it, the change is refused.
 
-A forward analysis finds, for each place, which names are surely one object (a partition of the names) and which objects
-a name may hold or be a part of.  An object is named by the operation that made it last, or as one that it made earlier
-(Balakrishnan and Reps 2006, "Recency-abstraction for heap-allocated storage"), so that loops may make arrays anew.
+A forward analysis finds, for each place, which names are surely one object (a partition of the names), and which pairs
+of names may be one, or parts of one.  Pairs, not sets of objects, so that two arrays that take turns stay two.
 Programs that change nothing in place are not looked at.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,51 +29,52 @@ from autobatch.passes.changed_arguments import SUFFIX, handed_back, is_change
 from autobatch.tracing.execute import execute
 from autobatch.tracing.symbolic import symbolic
 
-Objects = frozenset[tuple]
 Returned = tuple[frozenset[str], frozenset[str]]
 Held = Mapping[str, bool]  # inputs of which an output holds the array, or a part; whether it is surely the very same
 
 
 @dataclass(frozen=True)
 class State:
-    """What is known at a place.
+    """What is known at a place; ``argument(p)`` stands for the array that the caller passed.
 
     Attributes:
-      may: the objects that each name may hold, or be a part of.
-      same: sets of names that are surely one object; ``argument(p)`` stands for what the caller passed.
+      pairs: of names that may be one object, or parts of one.
+      same: sets of names that are surely one object.
     """
 
-    may: Mapping[str, Objects]
+    pairs: frozenset[frozenset[str]]
     same: frozenset[frozenset[str]]
 
     def like(self, name: str) -> frozenset[str]:
         return next((group for group in self.same if name in group), frozenset({name}))
 
-    def assigned(self, name: str, objects: Objects, like: str | None) -> State:
-        groups = [group - {name} for group in self.same]
-        groups = [group | {name} if like is not None and like in group else group for group in groups]
-        if like is None:
-            groups.append(frozenset({name}))
-        return State({**self.may, name: objects}, frozenset(group for group in groups if group))
+    def partners(self, name: str) -> frozenset[str]:
+        return frozenset(v for pair in self.pairs if name in pair for v in pair) | {name}
 
-    def changed(self, old: str, new: str, objects: Objects, keep: set[str]) -> State:
+    def assigned(self, made: Mapping[str, Held]) -> State:
+        """After names get values at once, each of which holds what names held before, or nothing of it."""
+        like = {v: next((u for u, same in held.items() if same), None) for v, held in made.items()}
+        groups = [group - {*made} | {v for v, u in like.items() if u in group} for group in self.same]
+        groups += [frozenset({v}) for v, u in like.items() if u is None]
+        holds = {v: frozenset[str]().union(*map(self.partners, held)) for v, held in made.items()}
+        pairs = {pair for pair in self.pairs if not pair & {*made}}
+        pairs |= {frozenset({v, u}) for v, held in holds.items() for u in held - {*made}}
+        pairs |= {frozenset({v, u}) for v in made for u in made if v < u and holds[v] & holds[u]}
+        return State(frozenset(pairs), frozenset(filter(None, groups)))
+
+    def changed(self, old: str, new: str, items: Iterable[str], keep: set[str]) -> State:
         """After the array that ``old`` held has changed in place: ``new`` holds it, and those to ``keep`` are told."""
         group = {new, *(v for v in self.like(old) if v in keep or v.startswith(argument("")))}
         groups = {other - group - {old} for other in self.same if old not in other} | {frozenset(group)}
-        return State({**self.may, new: objects}, frozenset(filter(None, groups)))
-
-    def made_again(self, site: tuple) -> State:
-        """After an operation runs once more: what it made before is older."""
-        old = ("old", *site)
-        return replace(self, may={v: frozenset(old if o == site else o for o in os) for v, os in self.may.items()})
+        held = self.partners(old).union(*map(self.partners, items)) - {new}
+        kept = {pair for pair in self.pairs if new == old or new not in pair}
+        return State(frozenset(kept | {frozenset({new, v}) for v in held}), frozenset(filter(None, groups)))
 
 
 def joined(left: State | None, right: State) -> State:
     if left is None:
         return right
-    may = {v: left.may.get(v, frozenset()) | right.may.get(v, frozenset()) for v in {*left.may, *right.may}}
-    same = frozenset(a & b for a in left.same for b in right.same if a & b)
-    return State(may, same)
+    return State(left.pairs | right.pairs, frozenset(a & b for a in left.same for b in right.same if a & b))
 
 
 def argument(parameter: str) -> str:
@@ -163,9 +163,8 @@ class _Analysis:
         self.function, self.program, self.returned_by = function, program, returned
         self.types, self.held = types, held
         _, self.live_end = liveness(function)
-        arrays = [p for p in function.inputs if self.is_array(p)]
-        may = {p: frozenset({("argument", p)}) for p in arrays}
-        start = State(may, frozenset(frozenset({p, argument(p)}) for p in arrays))
+        arguments = frozenset(frozenset({p, argument(p)}) for p in function.inputs if self.is_array(p))
+        start = State(arguments, arguments)
         self.before: list[State | None] = [start, *(None for _ in function.blocks[1:])]
         pending = [0]
         while pending:
@@ -193,30 +192,23 @@ class _Analysis:
 
     def after(self, state: State, op: ir.LocalOp, at: tuple[int, int]) -> State:
         changed = dict(self.changed_by(op))
-        for v in sorted(op.outputs, key=lambda v: v not in changed):
-            if not self.is_array(v):
-                continue
-            if v in changed:
-                source = changed[v]
+        for v, source in changed.items():
+            if self.is_array(v):
                 items = op.inputs[1:] if is_change(op) and not self.replaces_array(op) else ()  # of a list
-                more = [state.may.get(u, frozenset()) for u in items]
-                keep = {v, *self.live_after(*at)}
-                state = state.changed(source, v, state.may[source].union(*more), keep)
-                continue
-            if isinstance(op, ir.Call):
-                back = {p: new for new, (_, p) in zip(op.outputs[1:], handed_back(op, self.callee(op)), strict=True)}
-                pairs = zip(op.inputs, self.callee(op).inputs, strict=True)
-                may, surely = self.returned_by[op.function]
-                held: Held = {back.get(p, a): p in surely for a, p in pairs if p in may}
-            else:
-                held = self.held.get(at, {}).get(v, {})
-            objects = frozenset[tuple]().union(*(state.may.get(u, frozenset()) for u in held))
-            like = next((u for u, same in held.items() if same and u in state.may), None)
-            if not objects:
-                site = ("new", *at, v)
-                state, objects = state.made_again(site), frozenset({site})
-            state = state.assigned(v, objects, like)
-        return state
+                state = state.changed(source, v, filter(self.is_array, items), {v, *self.live_after(*at)})
+        made: dict[str, Held] = {}
+        for v in op.outputs:
+            if v not in changed and self.is_array(v):
+                held = self.held_by_result(op) if isinstance(op, ir.Call) else self.held.get(at, {}).get(v, {})
+                made[v] = {u: same for u, same in held.items() if self.is_array(u)}
+        return state.assigned(made)
+
+    def held_by_result(self, call: ir.Call) -> Held:
+        """The names that hold, once the call has changed them, what its result may hold."""
+        callee = self.callee(call)
+        back = {p: new for new, (_, p) in zip(call.outputs[1:], handed_back(call, callee), strict=True)}
+        may, surely = self.returned_by[call.function]
+        return {back.get(p, v): p in surely for v, p in zip(call.inputs, callee.inputs, strict=True) if p in may}
 
     def callee(self, call: ir.Call) -> ir.Function:
         return self.program[call.function]
@@ -251,32 +243,30 @@ class _Analysis:
             if isinstance(block.terminator, ir.Return) and self.before[i] is not None:
                 *_, state = (after for *_, after in self.steps(i))
                 result = self.function.outputs[0]
-                may |= {name for kind, name, *_ in state.may.get(result, ()) if kind == "argument"}
+                may |= {p for p in self.function.inputs if argument(p) in state.partners(result)}
                 surely &= {p for p in surely if argument(p) in state.like(result)}
         return frozenset(may), frozenset(surely)
 
     def changed_arguments(self) -> dict[str, ir.LocalOp]:
         """The parameters that are changed, under whatever name, and where."""
         return {
-            name: op
+            p: op
             for *_, op, _, old, state in self.changes()
-            for kind, name, *_ in state.may[old]
-            if kind == "argument"
+            for p in self.function.inputs
+            if argument(p) in state.partners(old)
         }
 
     def rewritten(self) -> ir.Function:
         """The function in which all names of a changed array that are read later get the new one."""
         copies: dict[tuple[int, int], list[ir.Primitive]] = {}
         for i, k, op, new, old, state in self.changes():
-            for other in sorted({*self.live_after(i, k), *op.inputs} - {new, old}):
-                if not state.may.get(other, frozenset()) & state.may[old]:
-                    continue
-                if isinstance(op, ir.Call) and other in op.inputs:
+            live = self.live_after(i, k)
+            for other in sorted(state.partners(old) & {*live, *op.inputs} - {new, old}):
+                passed = isinstance(op, ir.Call) and other in op.inputs
+                if passed or (other in live and other not in state.like(old)):
                     raise self.refusal(op, old, other)
-                if other not in self.live_after(i, k):
+                if other not in live:
                     continue
-                if other not in state.like(old):
-                    raise self.refusal(op, old, other)
                 copies.setdefault((i, k), []).append(ir.Primitive((other,), ir.COPY, (new,), op.location))
         self.check_handed_back()
         blocks = []

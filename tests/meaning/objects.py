@@ -652,3 +652,153 @@ def make_rows(y):
 @case(X, refused="changed-container")
 def callee_list(x):
     return make_rows(x)[1][1]
+
+
+@case(A, A[::-1])
+def swaps_names(a, b):
+    a, b = b, a
+    a[0] = 100
+    return a, b
+
+
+@case(A, A[::-1])
+def swaps_own_arrays(a, b):
+    p, q = a + 0, b + 0
+    for i in range(3):
+        p, q = q, p
+        p[i] = 100 + i
+    return p, q, a
+
+
+@ab.autobatch
+def partition(a, low, high):
+    pivot, store = a[high], low
+    for i in range(low, high):
+        if a[i] < pivot:
+            a[i], a[store] = a[store], a[i]
+            store += 1
+    a[store], a[high] = a[high], a[store]
+    return store
+
+
+@ab.autobatch
+def quick_sort(a, low, high):
+    if low < high:
+        p = partition(a, low, high)
+        quick_sort(a, low, p - 1)
+        quick_sort(a, p + 1, high)
+
+
+@case(A)
+def sorts_in_place(a):
+    quick_sort(a, 0, 3)
+    return a
+
+
+@ab.autobatch
+def sift_down(a, start, end):
+    root = start
+    while 2 * root + 1 <= end:
+        child = 2 * root + 1
+        if child + 1 <= end and a[child] < a[child + 1]:
+            child += 1
+        if a[root] >= a[child]:
+            return
+        a[root], a[child] = a[child], a[root]
+        root = child
+
+
+@case(A)
+def heap_sort(a):
+    for start in range(1, -1, -1):
+        sift_down(a, start, 3)
+    for end in range(3, 0, -1):
+        a[0], a[end] = a[end], a[0]
+        sift_down(a, 0, end - 1)
+    return a
+
+
+@ab.autobatch
+def first_of(a, b):
+    return a if a[0] > 2 else b
+
+
+@case(A, A[::-1], refused="shared-array")
+def changes_one_of_two(a, b):
+    c = first_of(a, b)
+    c[1] = 100
+    return a, b
+
+
+@ab.autobatch
+def itself(a):
+    return a
+
+
+@case(A)
+def changes_what_a_call_hands_through(a):
+    b = itself(a)
+    b[1] = 100
+    return a
+
+
+@case(A)
+def memo(a):
+    table = a * 0
+
+    def fill(k):
+        if k < 2:
+            return k
+        return fill(k - 1) + fill(k - 2)
+
+    for k in range(4):
+        table[k] = fill(k)
+    return table
+
+
+@case(A)
+def sieve(a):
+    marks = a * 0 + 1
+    for p in range(2, 4):
+        if marks[p] == 1:
+            for q in range(p * p, 4, p):
+                marks[q] = 0
+    return marks
+
+
+@case(A)
+def reverses(a):
+    left, right = 0, len(a) - 1
+    while left < right:
+        a[left], a[right] = a[right], a[left]
+        left, right = left + 1, right - 1
+    return a
+
+
+@case(A, refused="shared-array")
+def changes_two_names_of_one(a):
+    fill_both(a, a)
+    return a
+
+
+@ab.autobatch
+def fill_both(a, b):
+    a[0] = 1
+    b[1] = a[0] + 1
+
+
+@case(A)
+def keeps_a_copy(a):
+    before = tf.identity(a)
+    a[0] = 100
+    return a[0] - before[0]
+
+
+@case(A)
+def old_and_new(a):
+    old = a + 0
+    for i in range(3):
+        new = old + 0
+        new[i] = old[i + 1]
+        old = new
+    return old
