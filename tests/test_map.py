@@ -231,7 +231,7 @@ def test_a_result_that_does_not_fit_comes_in_its_turn():
     found = []
     with pytest.raises(ab.errors.MemberError, match="does not fit int32, in members 3") as raised:
         found.extend(power_of_ten.map(iter([1, 5, 9, 12, 2, 15]), lanes=2))
-    assert found == [10, 10**5, 10**9] and raised.value.members == (3,)
+    assert found == [10, 10**5, 10**9] and raised.value.members[0] == 3  # and who else does not fit of the same harvest
 
 
 @pytest.mark.parametrize("shards", [1, 2])

@@ -14,7 +14,7 @@ Programs that change nothing in place are not looked at.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -86,19 +86,38 @@ def share_changes(typed: TypedProgram) -> TypedProgram:
 
     Raises UnsupportedSyntaxError where it is not known who would.
     """
-    program = typed.program
-    if not any(is_change(op) for f in program.functions for b in f.blocks for op in b.ops):
+    names = {f.name for f in typed.program.functions}
+    changing = {f.name for f in typed.program.functions if any(_changes(op) for b in f.blocks for op in b.ops)}
+    if not changing:
         return typed
-    returned: dict[str, Returned] = {f.name: (frozenset(), frozenset(f.inputs)) for f in program.functions}
-    traced = {f.name: _traced(f, typed) for f in program.functions}
+    try:  # mostly it does not matter what the results of other functions hold, and to trace them takes time
+        return _shared(typed, changing)
+    except errors.UnsupportedSyntaxError:
+        return _shared(typed, names)
+
+
+def _changes(op: ir.LocalOp) -> bool:
+    """Whether this is an item assignment, or a call that hands back what it changed."""
+    return is_change(op) or (isinstance(op, ir.Call) and len(op.outputs) > 1)
+
+
+def _shared(typed: TypedProgram, known: Collection[str]) -> TypedProgram:
+    """Of functions that are not ``known`` the results may hold any argument."""
+    program = typed.program
+    looked_at = [f for f in program.functions if f.name in known]
+    returned: dict[str, Returned] = {f.name: (frozenset(f.inputs), frozenset()) for f in program.functions}
+    returned |= {f.name: (frozenset(), frozenset(f.inputs)) for f in looked_at}
+    traced = {f.name: _traced(f, typed) for f in looked_at}
     while True:
-        analysed = {f.name: _Analysis(f, program, returned, *traced[f.name]) for f in program.functions}
-        found = {name: analysis.returned() for name, analysis in analysed.items()}
+        analysed = {f.name: _Analysis(f, program, returned, *traced[f.name]) for f in looked_at}
+        found = returned | {name: analysis.returned() for name, analysis in analysed.items()}
         if found == returned:
             break
         returned = found
-    functions = tuple(analysed[f.name].rewritten() for f in program.functions)
-    _check_worth(program.entry, analysed[program.entry.name], typed)
+    if program.entry.name in analysed:
+        _check_worth(program.entry, analysed[program.entry.name], typed)
+    rewritten = {name: analysis.rewritten() for name, analysis in analysed.items()}
+    functions = tuple(rewritten.get(f.name, f) for f in program.functions)
     return replace(typed, program=replace(program, functions=functions))
 
 
