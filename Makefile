@@ -12,11 +12,11 @@ demo: .venv/ready
 # as TensorFlow keeps what it compiles (some 200 MB for each sampler) until its process ends.
 test: lint site
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal tests/mcmc
-	$(BIN)/python -m pytest -q -n 2 --dist worksteal tests/passes tests/meaning tests/test_*.py
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal tests/passes tests/meaning tests/fuzz tests/test_*.py
 
 # The loop of daily work: lint, types, passes, texts, errors, and every program on the local-static backend; XLA compiles
 # nothing.
-QUICK = tests/passes tests/meaning $(addprefix tests/test_,architecture.py conformance.py errors.py golden.py lowering.py programs.py storage.py)
+QUICK = tests/passes tests/meaning tests/fuzz $(addprefix tests/test_,architecture.py conformance.py errors.py golden.py lowering.py programs.py storage.py)
 check: lint
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not compiles" $(QUICK)
 

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 import autobatch as ab
 from autobatch.errors import DeadlineError, MemberError, StepLimitError
-from tests.fuzz import accepted, arguments
-from tests.generator import programs
-from tests.test_random_programs import fixed
+from tests.fuzz.control import accepted, arguments, programs
+from tests.fuzz.test_fuzz import fixed
 
 BACKENDS = [{}, {"jit_compile": False}, {"backend": "local_static"}]
 

@@ -15,10 +15,9 @@ from hypothesis import given, settings
 import autobatch as ab
 from autobatch.backends import members
 from tests.backends import assert_same
-from tests.fuzz import accepted, arguments
-from tests.generator import programs
+from tests.fuzz.control import accepted, arguments, programs
+from tests.fuzz.test_fuzz import fixed
 from tests.programs import collatz
-from tests.test_random_programs import fixed
 
 
 @ab.autobatch

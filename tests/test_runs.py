@@ -27,11 +27,10 @@ from autobatch.errors import (
 )
 from tests import killed
 from tests.backends import assert_same
-from tests.fuzz import accepted, arguments
-from tests.generator import programs
+from tests.fuzz.control import accepted, arguments, programs
+from tests.fuzz.test_fuzz import fixed
 from tests.programs import collatz
 from tests.replicas import fibonacci, sum_to
-from tests.test_random_programs import fixed
 
 FACTOR = 2
 

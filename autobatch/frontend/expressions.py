@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import builtins
-import inspect
-import random
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import gast
-import numpy as np
 
-from autobatch import errors
 from autobatch.frontend.core import Callee, Helper, Target
 from autobatch.frontend.scope import UNKNOWN, Scope
-from autobatch.frontend.source import signature, unparse
 from autobatch.frontend.syntax import (
     Statements,
     assign,
@@ -28,10 +23,9 @@ from autobatch.frontend.syntax import (
     support,
     thunk,
 )  # fmt: skip
-from autobatch.language.operators import BUILTINS
 
+_MAKES_NEW = (gast.BinOp, gast.UnaryOp, gast.Compare, gast.Constant)  # what no variable holds
 _TOTAL_OPERATORS = (gast.Add, gast.Sub, gast.Mult)
-_GENERATORS = (random.Random, np.random.Generator, np.random.RandomState)
 _TOTAL_COMPARISONS = (gast.Lt, gast.LtE, gast.Gt, gast.GtE, gast.Eq, gast.NotEq, gast.Is, gast.IsNot)
 
 
@@ -62,9 +56,12 @@ def is_cheap(node: gast.AST) -> bool:
             return False
 
 
-def escaped(text: str) -> str:
-    """The text as ``str.format`` takes it."""
-    return text.replace("{", "{{").replace("}", "}}")
+def _parts(node: gast.AST) -> Iterator[gast.AST]:
+    """What a node consists of, in the order in which Python evaluates it."""
+    if isinstance(node, gast.Dict):
+        yield from (part for pair in zip(node.keys, node.values, strict=True) for part in pair if part is not None)
+    else:
+        yield from gast.iter_child_nodes(node)
 
 
 class _InScope(gast.NodeTransformer):
@@ -162,7 +159,33 @@ class Expressions(Scope):
         return method(node) if method else self.children(node)
 
     def children(self, node: gast.AST) -> gast.AST:
-        return rebuilt(node, self.expression)
+        parts = [*_parts(node)]
+        done = dict(zip(map(id, parts), self.in_order(parts), strict=True))
+        return rebuilt(node, lambda part: done[id(part)])
+
+    def in_order(self, nodes: Sequence[gast.AST]) -> list[gast.AST]:
+        """Expressions that Python evaluates one after the other: what one reads, a call in a later one may change."""
+        done: list[gast.AST] = []
+        for node in nodes:
+            if any(self.may_change(part) for part in gast.walk(node)):
+                done = [self.pinned(value) for value in done]
+            done.append(self.expression(node))
+        return done
+
+    def may_change(self, node: gast.AST) -> bool:
+        """Whether this is a call that may get an array or a list, and change it in place."""
+        if not isinstance(node, gast.Call):
+            return False
+        callee = self.callee(node.func)
+        if callee is None:
+            return False
+        arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
+        return bool(callee.captured) or not all(isinstance(argument, _MAKES_NEW) for argument in arguments)
+
+    def pinned(self, value: gast.AST) -> gast.AST:
+        """The value under a name, if evaluating it later may give another."""
+        reads = any(isinstance(part, gast.Subscript | gast.Call | gast.BinOp) for part in gast.walk(value))
+        return self.temporary(value, "before") if reads and isinstance(value, gast.expr) else value
 
     def on_Name(self, node: gast.Name) -> gast.AST:
         if self.lifted and isinstance(self.static_value(node), Callee):
@@ -182,7 +205,7 @@ class Expressions(Scope):
             return node
         values: list[gast.AST] = []
         text = self.text(node, values)
-        return support("text", [constant(text, node), *map(self.expression, values)], node)
+        return support("text", [constant(text, node), *self.in_order(values)], node)
 
     def on_NamedExpr(self, node: gast.NamedExpr) -> gast.AST:
         """``(y := x)`` becomes an assignment before the statement."""
@@ -210,7 +233,7 @@ class Expressions(Scope):
         return self.children(node)
 
     def on_BinOp(self, node: gast.BinOp) -> gast.AST:
-        left, right = self.expression(node.left), self.expression(node.right)
+        left, right = self.in_order([node.left, node.right])
         if isinstance(node.op, gast.Mod) and not isinstance(right, gast.Constant):  # which may be a text
             return support("mod", [left, right], node)
         return gast.copy_location(gast.BinOp(left=left, op=node.op, right=right), node)
@@ -218,7 +241,7 @@ class Expressions(Scope):
     def on_Subscript(self, node: gast.Subscript) -> gast.AST:
         if not self.has_local(node.slice):
             return self.children(node)
-        return support("getitem", [self.expression(node.value), self.expression(index_value(node.slice))], node)
+        return support("getitem", self.in_order([node.value, index_value(node.slice)]), node)
 
     def on_BoolOp(self, node: gast.BoolOp) -> gast.AST:
         return self.bool_op(node, wants_value=True)
@@ -257,9 +280,11 @@ class Expressions(Scope):
 
     def on_Compare(self, node: gast.Compare) -> gast.AST:
         if len(node.ops) == 1:
-            return self.comparison(self.expression(node.left), node.ops[0], self.expression(node.comparators[0]), node)
+            left, right = self.in_order([node.left, node.comparators[0]])
+            return self.comparison(left, node.ops[0], right, node)
         # a < b < c is a < b and b < c, with b evaluated once, and c only if a < b.
-        left, middle = self.expression(node.left), self.atom(node.comparators[0])
+        left, middle = self.in_order([node.left, node.comparators[0]])
+        middle = middle if isinstance(middle, gast.Name | gast.Constant) else self.temporary(middle, "middle")
         first = self.comparison(left, node.ops[0], middle, node)
         pairs = list(zip(node.ops[1:], node.comparators[1:], strict=True))
         if all(is_cheap(operand) for _, operand in pairs):
@@ -346,142 +371,3 @@ class Expressions(Scope):
                     kind="call-inside-lambda",
                 )
         return _InScope(self, inner).generic_visit(node)
-
-    def on_Call(self, node: gast.Call) -> gast.AST:
-        callee = self.callee(node.func)
-        if callee is not None:
-            return self.autobatched_call(node, callee)
-        value = self.static_value(node.func)
-        self.used_at_once |= {id(argument) for argument in (*node.args, *(k.value for k in node.keywords))}
-        if value is builtins.print:
-            return self.printed(node)
-        match node.func:
-            case gast.Attribute(value=gast.Constant(value=str()), attr="format") if not node.keywords:
-                return support("text", [node.func.value, *map(self.expression, node.args)], node)
-            case gast.Name(id="super") if not node.args:
-                self.refuse(
-                    node,
-                    "`super()` without arguments",
-                    "name the parent: Parent.method(self, ...).",
-                    kind="super-without-arguments",
-                )
-        call = self.children(node)
-        self.use_operator(call)
-        return call
-
-    def printed(self, node: gast.Call) -> gast.AST:
-        """``print(...)``: one text, and the values that go into it."""
-        options = {"sep": " ", "end": "\n"}
-        for keyword in node.keywords:
-            value = self.static_value(keyword.value)
-            if keyword.arg not in options or not isinstance(value, str):
-                self.refuse(
-                    node,
-                    f"this `{keyword.arg}` of print",
-                    "give print values, and constant `sep` and `end`.",
-                    kind="print-arguments",
-                )
-            options[keyword.arg] = value
-        if any(isinstance(argument, gast.Starred) for argument in node.args):
-            self.refuse(node, "`*` in print", "name the values.", kind="print-arguments")
-        values: list[gast.AST] = []
-        text = escaped(options["sep"]).join(self.text(argument, values) for argument in node.args)
-        text += escaped(options["end"].removesuffix("\n"))
-        return support("print_", [constant(text, node), *map(self.expression, values)], node)
-
-    def text(self, node: gast.AST, values: list[gast.AST]) -> str:
-        """The expression as a text for ``str.format``; the values for its fields are added to ``values``."""
-        if isinstance(node, gast.Constant) and isinstance(node.value, str):
-            return escaped(node.value)
-        if isinstance(node, gast.JoinedStr):
-            return "".join(self.text(part, values) for part in node.values)
-        conversion = spec = ""
-        if isinstance(node, gast.FormattedValue):
-            conversion = f"!{chr(node.conversion)}" if node.conversion >= 0 else ""
-            if node.format_spec is not None:
-                spec = ":" + "".join(self.text(part, values) for part in node.format_spec.values)
-            node = node.value
-        values.append(node)
-        return f"{{{len(values) - 1}{conversion}{spec}}}"
-
-    def use_operator(self, call: gast.Call) -> None:
-        """Has the call of a builtin go to our operator for it, if there is one."""
-        value = self.static_value(call.func)
-        if isinstance(getattr(value, "__self__", None), _GENERATORS):
-            self.refuse(
-                call,
-                "random numbers of Python or NumPy, which would be drawn once for all members",
-                "use ab.random, with a key for each member.",
-                kind="python-random",
-            )
-        if isinstance(value, Hashable) and value in BUILTINS:
-            call.func = support(BUILTINS[value], [], call).func
-
-    def autobatched_call(self, node: gast.Call, callee: Callee) -> gast.AST:
-        starred = [a for a in node.args if isinstance(a, gast.Starred)] + [k for k in node.keywords if k.arg is None]
-        if starred:
-            self.refuse(
-                node, "* or ** in a call to an autobatched function", "name the arguments.", kind="star-arguments"
-            )
-        accepted = _call_signature(callee)
-        try:
-            bound = accepted.bind(*node.args, **{k.arg: k.value for k in node.keywords})
-        except TypeError as error:
-            raise errors.UnsupportedSyntaxError(
-                f"This call does not fit {callee.function.__name__}{accepted}: {error}.",
-                [(self.source.location(node), "")],
-                "pass the arguments that the function takes.",
-                kind="wrong-arguments",
-            ) from error
-        bound.apply_defaults()
-        own = list(signature(callee.function).parameters)
-        static, arguments = list(zip(own, callee.receiver, strict=False)), []
-        passed = {id(v) for v in (*node.args, *(k.value for k in node.keywords))}
-        for name, value in bound.arguments.items():
-            if name in callee.static:
-                static.append((name, self.static_argument(name, value) if id(value) in passed else value))
-            elif id(value) in passed:
-                argument = self.expression(value)
-                arguments.append(argument if self.is_variable(argument) else self.temporary(argument, "arg"))
-            else:  # a default, which Python evaluated when the function was defined
-                arguments.append(self.temporary(self.default(callee, name, node), "arg"))
-        arguments += [load(name, node) for name in callee.captured]
-        target, alias = Target(callee, tuple(static)), unparse(node.func)
-        if self.calls.setdefault(alias, target) is not target and self.calls[alias] != target:
-            alias = self.fresh(alias)
-            self.calls[alias] = target
-        call = gast.Call(func=load(alias, node), args=arguments, keywords=[])
-        return self.temporary(gast.copy_location(call, node), "call")
-
-    def default(self, callee: Callee, name: str, at: gast.AST) -> gast.AST:
-        value = signature(callee.function).parameters[name].default
-        if value is None or isinstance(value, bool | int | float | str):
-            return constant(value, at)
-        self.refuse(
-            at, f"the default of `{name}`, a {type(value).__name__}", "pass the argument.", kind="default-value"
-        )
-
-    def static_argument(self, name: str, node: gast.AST) -> Any:
-        value = self.static_value(node)
-        if value is UNKNOWN:
-            self.refuse(
-                node,
-                f"a per-member value for the static argument `{name}`",
-                "pass a constant or a global.",
-                kind="static-argument-of-member",
-            )
-        if isinstance(value, Callee) and value.captured:
-            self.refuse(
-                node,
-                f"a nested function that uses local variables (`{value.captured[0]}`) as the static argument `{name}`",
-                "define it outside, and pass what it needs.",
-                kind="nested-function-as-static",
-            )
-        return value
-
-
-def _call_signature(callee: Callee) -> inspect.Signature:
-    """What a caller passes: without a method's receiver and the variables that a nested function captures."""
-    whole = signature(callee.function)
-    parameters = list(whole.parameters.values())[len(callee.receiver) :]
-    return whole.replace(parameters=[p for p in parameters if p.name not in callee.captured])

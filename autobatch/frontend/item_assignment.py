@@ -35,8 +35,8 @@ class _Rewriter(gast.NodeTransformer):
 
     def is_item(self, target: gast.AST) -> bool:
         """Whether the target has an item of a variable of this function (not of one around it)."""
-        names = (n.id for n in gast.walk(target) if isinstance(n, gast.Name))
-        return _stores_item(target) and (self.own is None or any(name in self.own for name in names))
+        owners = _owners_of_items(target)
+        return bool(owners) and (self.own is None or any(name in self.own for name in owners))
 
     def visit_Assign(self, node: gast.Assign) -> gast.AST | Statements:
         if not any(self.is_item(target) for target in node.targets):
@@ -108,7 +108,18 @@ def _calls(target: gast.AST) -> bool:
 
 
 def _stores_item(target: gast.AST) -> bool:
-    return any(isinstance(n, gast.Subscript) and isinstance(n.ctx, gast.Store) for n in gast.walk(target))
+    return bool(_owners_of_items(target))
+
+
+def _owners_of_items(target: gast.AST) -> list[str | None]:
+    """The variables, or None for what is none, of which the target has items."""
+    owners = []
+    for node in gast.walk(target):
+        if isinstance(node, gast.Subscript) and isinstance(node.ctx, gast.Store):
+            while isinstance(node, gast.Subscript):
+                node = node.value
+            owners.append(node.id if isinstance(node, gast.Name) else None)
+    return owners
 
 
 class _Now(gast.NodeTransformer):

@@ -8,13 +8,13 @@ inference finds out how many there are (``indexing.UnlikeItemsError``) and the f
 from __future__ import annotations
 
 import builtins
-from collections.abc import Sequence, Sized
+from collections.abc import Callable, Sequence, Sized
 from typing import Any
 
 import gast
 
 from autobatch import errors
-from autobatch.frontend.expressions import Expressions
+from autobatch.frontend.calls import Calls
 from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.syntax import (
     COMPREHENSIONS,
@@ -35,10 +35,12 @@ from autobatch.frontend.syntax import (
 from autobatch.language.indexing import alike, unroll
 from autobatch.language.values import is_tensor
 
+Item = Callable[[gast.AST], gast.AST]  # from a position to what is there
+Finder = Callable[[list[gast.Name], gast.AST], gast.AST]  # the same, for the names of the parts
 _ITERATORS = (builtins.zip, builtins.enumerate, builtins.reversed)
 
 
-class Loops(Expressions):
+class Loops(Calls):
     def do_For(self, node: gast.For) -> None:
         if self.else_jumps(node):
             return
@@ -129,32 +131,14 @@ class Loops(Expressions):
         self.counted_loop(node, position, more, load(position, node), step)
 
     def sequence_loop(self, node: gast.For) -> None:
-        """``for row in x``: over a tensor's leading axis, or over a Python sequence of like items."""
-        iterable, numbered = node.iter, self.is_numbered(node)
-        if numbered:
-            (iterable,) = node.iter.args
-        items = self.temporary(support("sequence", [self.expression(iterable)], node), "items")
-        self.loops[items.id] = place(node)
-        stop = self.temporary(support("len_", [items], node), "stop")
+        """``for row in x``: over a tensor's leading axis, over a Python sequence of like items, or over several."""
+        lengths, item = self.iteration(node.iter, node, "sequence")
+        stop = self.temporary(lengths[0] if len(lengths) == 1 else support("min_", lengths, node), "stop")
         position = self.fresh("next")
         more = gast.Compare(left=load(position, node), ops=[gast.Lt()], comparators=[stop])
-        item = support("item", [load(items.id, node), load(position, node)], node)
-        if numbered:
-            item = gast.copy_location(gast.Tuple(elts=[load(position, node), item], ctx=gast.Load()), node)
         self.out.append(assign(position, constant(0, node), node))
-        self.counted_loop(node, position, gast.copy_location(more, node), item, constant(1, node))
-
-    def is_numbered(self, node: gast.For) -> bool:
-        """``for i, row in enumerate(x)``: the position and the row, without making pairs of all first."""
-        call = node.iter
-        return (
-            isinstance(call, gast.Call)
-            and self.static_value(call.func) is builtins.enumerate
-            and len(call.args) == 1
-            and not call.keywords
-            and isinstance(node.target, gast.Tuple)
-            and len(node.target.elts) == 2
-        )
+        value = item(load(position, node))
+        self.counted_loop(node, position, gast.copy_location(more, node), value, constant(1, node))
 
     def counted_loop(self, node: gast.For, position: str, more: gast.AST, item: gast.AST, step: gast.AST) -> None:
         """While there is more, binds the target to the item, advances, and runs the body."""
@@ -165,6 +149,50 @@ class Loops(Expressions):
         self.out.append(assign(position, advanced, node))
         head, self.out = self.out, outer
         self.loop([*head, *self.block(node.body)], node)
+
+    # --- position by position ---------------------------------------------------------------------
+
+    def iteration(self, iterable: gast.AST, at: gast.AST, operator: str) -> tuple[list[gast.AST], Item]:
+        """Lengths of what a loop goes through, the shortest of which counts, and what it finds at a position.
+
+        Through ``zip``, ``enumerate`` and ``reversed`` each position is looked up when its turn comes, as in Python.
+        """
+        parts: list[gast.AST] = []
+        finder = self.finder(iterable, parts)
+        sources = self.in_order(parts)
+        if len(parts) > 1:
+            sources = [self.named(source, "part") for source in sources]
+        names = []
+        for k, source in enumerate(sources):
+            beside = [other for n, other in enumerate(sources) if n != k]
+            names.append(self.temporary(support(operator, [source, *beside], at), "items"))
+            self.loops[names[-1].id] = place(at)
+        return [support("len_", [name], at) for name in names], lambda position: finder(names, position)
+
+    def finder(self, node: gast.AST, parts: list[gast.AST]) -> Finder:
+        """What an iterable has at a position, in terms of its parts, to which it adds."""
+        call = node if isinstance(node, gast.Call) else None
+        builtin = self.static_value(node.func) if call and not any(map(_is_starred, node.args)) else None
+        options = {keyword.arg: keyword.value for keyword in call.keywords} if call else {}
+        if builtin is builtins.enumerate and 1 <= len(node.args) <= 2 and set(options) <= {"start"}:
+            first = next(iter([*node.args[1:], *options.values()]), constant(0, node))
+            start = self.named(self.expression(first), "start")
+            inner = self.finder(node.args[0], parts)
+
+            def numbered(names: list[gast.Name], position: gast.AST) -> gast.AST:
+                none = isinstance(start, gast.Constant) and start.value == 0
+                number = position if none else gast.BinOp(left=position, op=gast.Add(), right=start)
+                return _tuple([gast.copy_location(number, node), inner(names, position)], node)
+
+            return numbered
+        if builtin is builtins.zip and node.args and not options:
+            each = [self.finder(argument, parts) for argument in node.args]
+            return lambda names, position: _tuple([find(names, position) for find in each], node)
+        turned = builtin is builtins.reversed and len(node.args) == 1 and not options
+        k = len(parts)
+        parts.append(node.args[0] if turned else node)
+        operator = "item_from_end" if turned else "item"
+        return lambda names, position: support(operator, [load(names[k].id, node), position], node)
 
     # --- unrolled ---------------------------------------------------------------------------------
 
@@ -189,14 +217,11 @@ class Loops(Expressions):
             isinstance(part, gast.Lambda) or callable(self.static_value(part)) for part in node.elts
         )
 
-    def counted_items(self, node: gast.AST, at: gast.AST) -> list[gast.AST]:
+    def counted_items(self, iterable: gast.AST, at: gast.AST) -> list[gast.AST]:
         """Expressions for the items of an iterable that is not known now; inference asks for it if it is unlike."""
         key = place(at)
-        operator = "unroll" if key in self.unrolled_counts else "unroll_first"
-        items = self.temporary(support(operator, [self.expression(node)], at), "items")
-        self.loops[items.id] = key
-        count = self.unrolled_counts.get(key, 0)
-        return [support("item", [load(items.id, at), constant(k, at)], at) for k in range(count)]
+        _, item = self.iteration(iterable, at, "unrolled" if key in self.unrolled_counts else "unroll_first")
+        return [item(constant(k, at)) for k in range(self.unrolled_counts.get(key, 0))]
 
     def unrolled(self, node: gast.For, items: Sequence[gast.AST]) -> Statements:
         """The loop as copies of its body, in the user's Python."""
@@ -366,6 +391,14 @@ def own_jumps_replaced(body: Statements, kind: type, new: Statements) -> Stateme
         else:
             result.append(node)
     return result
+
+
+def _tuple(elements: list[gast.AST], at: gast.AST) -> gast.AST:
+    return gast.copy_location(gast.Tuple(elts=elements, ctx=gast.Load()), at)
+
+
+def _is_starred(node: gast.AST) -> bool:
+    return isinstance(node, gast.Starred)
 
 
 def _is_int(node: gast.AST) -> bool:

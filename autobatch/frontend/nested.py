@@ -151,7 +151,7 @@ class Nested(Loops):
     # --- functions of their own -------------------------------------------------------------------
 
     def lift(self, node: gast.FunctionDef, static: tuple[str, ...]) -> None:
-        used = names(node)
+        used = late_names(node)
         helpers = self.needed_helpers(used)
         callees = [c for c in map(self.lifted.get, used) if c is not None]
         free = [

@@ -22,6 +22,7 @@ from autobatch.language.values import (
     divisor,
     fits,
     floor_divided,
+    promoted,
     sequence_times_member,
 )  # fmt: skip
 
@@ -90,14 +91,16 @@ def _like(value: Any, dtype: tf.DType) -> tf.Tensor:
 def _install_meeting(name: str, reflected: bool) -> None:
     """Has a Python int that the tensor's dtype does not hold compare as it is, or be refused."""
     attribute = f"__{'r' if reflected else ''}{name}__"
-    theirs, python = getattr(tf.Tensor, attribute), getattr(operator, name, None)
+    theirs, python = getattr(tf.Tensor, attribute), getattr(operator, f"{name}_" if name in ("and", "or") else name)
 
     def apply(self: Any, other: Any) -> Any:
         if context.mode() is context.Mode.TRACING:
+            pair = promoted(self, other)
+            if pair[0] is not self or pair[1] is not other:
+                return python(*(pair[::-1] if reflected else pair))
             if name == "mul" and isinstance(other, list | tuple) and self.dtype.is_integer and self.shape.rank == 0:
                 raise sequence_times_member(other)
             if name in _COMPARISONS and not fits(other, self.dtype):
-                assert python is not None
                 return tf.fill(self.shape, python(0, other))  # which is beyond all of its values
             check_fits(other, self.dtype)
         return theirs(self, other)

@@ -217,12 +217,21 @@ def _alike_leaves(column: Sequence[Any]) -> bool:
     return len(shapes) == 1 and (len(shaped) == len(column) or shaped[0].shape == ())
 
 
-def sequence(value: Any) -> Any:
-    """What a ``for`` loop goes through: a tensor's rows, or a list of an iterable's items."""
+def sequence(value: Any, *beside: Any) -> Any:
+    """What a ``for`` loop goes through: a tensor's rows, or a list of an iterable's items; ``beside``: in step."""
     items = _iterable(value)
     if not is_tensor(items) and not isinstance(items, Rows) and not alike(items):
-        raise UnlikeItemsError(len(items))
+        raise UnlikeItemsError(_shortest(items, *beside))
     return items
+
+
+def _shortest(*values: Any) -> int:
+    """How many turns an unrolled loop has."""
+    return min(_length(unrolled(value)) for value in values)
+
+
+def _length(items: Any) -> Any:
+    return items.length if isinstance(items, Rows) else items.shape[0] if is_tensor(items) else len(items)
 
 
 def unroll(iterable: Any) -> list:
@@ -234,8 +243,15 @@ def unroll(iterable: Any) -> list:
     Args:
       iterable: a Python iterable, or a tensor, for its rows.
     """
+    items = unrolled(iterable)
+    return parts_of(items) if is_tensor(items) else items
+
+
+def unrolled(iterable: Any, *beside: Any) -> Any:
+    """What an unrolled loop goes through: a tensor, whose rows are looked up in their turn, or a list."""
+    del beside
     items = _iterable(iterable)
-    return parts_of(items) if is_tensor(items) else list(items)
+    return items if is_tensor(items) else list(items)
 
 
 def rows(value: Any) -> Any:
@@ -243,9 +259,9 @@ def rows(value: Any) -> Any:
     return parts_of(value) if is_tensor(value) and value.shape.rank else value
 
 
-def unroll_first(value: Any) -> Any:
+def unroll_first(value: Any, *beside: Any) -> Any:
     """Asks for the loop over ``value`` to be unrolled."""
-    raise UnlikeItemsError(len(unroll(value)))
+    raise UnlikeItemsError(_shortest(value, *beside))
 
 
 def item(items: Any, position: Any) -> Any:
@@ -253,6 +269,11 @@ def item(items: Any, position: Any) -> Any:
     items = items.padded if isinstance(items, Rows) else items
     with context.collected_remarks():
         return getitem(items, position)
+
+
+def item_from_end(items: Any, position: Any) -> Any:
+    """What ``reversed(items)`` has at a position."""
+    return item(items, _length(items) - 1 - position)
 
 
 def setitem(value: Any, index: Any, item: Any) -> Any:

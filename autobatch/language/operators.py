@@ -19,21 +19,35 @@ from autobatch.language import arithmetic
 from autobatch.language.indexing import (
     getitem,
     item,
+    item_from_end,
     place,
     rows,
     sequence,
     setitem,
     slice_,
     unpack,
-    unroll,
     unroll_first,
+    unrolled,
 )
 from autobatch.language.structs import Rows, contents
-from autobatch.language.values import WIDE_DTYPES, WeakScalar, adopts, check_fits, is_tensor, narrowed, per_member, weak
+from autobatch.language.values import (
+    WIDE_DTYPES,
+    WeakScalar,
+    adopts,
+    check_fits,
+    is_tensor,
+    narrowed,
+    per_member,
+    promoted,
+    weak,
+)
 
 arithmetic.install()
 
-__all__ = ["getitem", "item", "place", "rows", "sequence", "setitem", "slice_", "unpack", "unroll", "unroll_first"]
+__all__ = [
+    "getitem", "item", "item_from_end", "place", "rows", "sequence", "setitem", "slice_", "unpack", "unroll_first",
+    "unrolled",
+]  # fmt: skip
 
 
 def truth(value: Any) -> Any:
@@ -59,12 +73,12 @@ def not_(value: Any) -> Any:
 
 def _unified(left: Any, right: Any) -> tuple[Any, Any]:
     """Both values as tensors of one dtype and shape, for a choice between them."""
+    left, right = promoted(left, right)
     if isinstance(left, WeakScalar | bool | int | float) and isinstance(right, WeakScalar | bool | int | float):
         kinds = {value.kind if isinstance(value, WeakScalar) else type(value) for value in (left, right)}
-        if len(kinds) == 1 or bool not in kinds:
-            kind = float if float in kinds else kinds.pop()
-            a, b = (value if isinstance(value, WeakScalar) else weak(value) for value in (left, right))
-            return (a, b) if a.kind is b.kind else (a + kind(0), b + kind(0))
+        kind = float if float in kinds else int if int in kinds else bool
+        a, b = (value if isinstance(value, WeakScalar) else weak(value) for value in (left, right))
+        return (a, b) if a.kind is b.kind else (a + kind(0), b + kind(0))
     dtype = next((value.dtype for value in (left, right) if is_tensor(value)), None)
     tensors = []
     for value in (left, right):
@@ -316,13 +330,25 @@ def len_(value: Any) -> Any:
 def isinstance_(value: Any, kind: Any) -> bool:
     """``isinstance(value, kind)``: a member's scalar is a number of Python's, and the tensor that it is."""
     python = _python_kind(value)
+    if isinstance(value, WeakScalar) and python is float and issubclass(int, kind) != issubclass(float, kind):
+        raise _int_or_float()
     if python is not None and issubclass(python, kind):
         return True
     return not isinstance(value, WeakScalar) and isinstance(value, kind)
 
 
+def _int_or_float() -> errors.TypeMismatchError:
+    return errors.TypeMismatchError(
+        "Whether this number is an int or a float may differ between members.",
+        help="isinstance(x, (int, float)) holds for both; a float that has become an integer is x == int(x).",
+        kind="int-or-float",
+    )
+
+
 def type_(value: Any, *rest: Any) -> Any:
     """``type(value)``"""
+    if isinstance(value, WeakScalar) and value.kind is float:
+        raise _int_or_float()
     return (None if rest else _python_kind(value)) or type(value, *rest)
 
 
@@ -354,18 +380,24 @@ def is_(left: Any, right: Any) -> Any:
 
 
 def any_(values: Any) -> Any:
-    """``any(values)``"""
-    found: Any = False
-    for value in rows(values):
-        found = either(found, lambda v=value: v)
-    return found
+    """``any(values)``, which asks for no value after the first that is true."""
+    return _sought(values, either, False)
 
 
 def all_(values: Any) -> Any:
-    """``all(values)``"""
-    found: Any = True
-    for value in rows(values):
-        found = both(found, lambda v=value: v)
+    """``all(values)``, which asks for no value after the first that is false."""
+    return _sought(values, both, True)
+
+
+def _sought(values: Any, joined: Callable, start: bool) -> Any:
+    """What the values come to; what making one has to say is only of the members that still ask for it."""
+    iterator, end = iter(rows(values)), object()
+    found: Any = start
+    while per_member(found) or found is start:
+        value = _if(tf.equal(truth(found), start), lambda: next(iterator, end))
+        if value is end:
+            break
+        found = joined(found, lambda v=value: v)
     return found
 
 

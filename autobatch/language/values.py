@@ -10,6 +10,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from autobatch import context, errors
@@ -162,10 +163,55 @@ def _meet(left: Any, right: Any) -> tuple[tf.Tensor, tf.Tensor, type]:
     return tf.cast(a.tensor, WIDE_DTYPES[kind]), tf.cast(b.tensor, WIDE_DTYPES[kind]), kind
 
 
-def _adopted(weak: WeakScalar, dtype: tf.DType) -> tf.Tensor:
-    if not adopts(weak.kind, dtype):
-        raise TypeError(f"a Python {weak.kind.__name__} meets a tensor of {dtype.name}; use tf.cast")
-    return weak.astype(dtype)
+def promoted(left: Any, right: Any) -> tuple[Any, Any]:
+    """Operands that TensorFlow would refuse together, as NumPy has them meet: of one dtype, or a number and a tensor.
+
+    A member's integer or truth value is a number of Python's beside a float, of which the float decides the dtype.
+    """
+    numbers = [_kind(value) for value in (left, right)]
+    if is_tensor(left) and is_tensor(right) and left.dtype != right.dtype:
+        exact = [value.dtype.is_integer or value.dtype.is_bool for value in (left, right)]
+        if exact[0] != exact[1] and numbers[exact.index(True)] is not None:
+            return tuple(number(as_weak(v)) if is_exact else v for v, is_exact in zip((left, right), exact, strict=True))
+        common = _common_dtype(left.dtype, right.dtype)
+        return (tf.cast(left, common), tf.cast(right, common)) if common else (left, right)
+    for k, (value, other) in enumerate(((left, right), (right, left))):
+        kind = numbers[1 - k]
+        if not is_tensor(value) or is_tensor(other) or kind is None or adopts(kind, value.dtype):
+            continue
+        if numbers[k] is not None and not value.dtype.is_floating:
+            value = as_weak(value)
+        elif kind is bool:
+            other = number(other) if isinstance(other, WeakScalar) else int(other)
+        else:
+            value = tf.cast(value, WIDE_DTYPES[kind])
+        return (value, other) if k == 0 else (other, value)
+    return left, right
+
+
+def _kind(value: Any) -> type | None:
+    """Which of Python's numbers this is, or a member's scalar stands for."""
+    if isinstance(value, WeakScalar):
+        return value.kind
+    if type(value) in WIDE_DTYPES:
+        return type(value)
+    if not is_tensor(value) or value.shape.rank != 0:
+        return None
+    return bool if value.dtype.is_bool else int if value.dtype.is_integer else float if value.dtype.is_floating else None
+
+
+def as_weak(value: tf.Tensor) -> WeakScalar:
+    """A member's integer or truth value as the number of Python's that it stands for."""
+    if value.dtype.is_bool:
+        return WeakScalar(value, bool)
+    return WeakScalar(narrowed(value, tf.int64), int, near=value.dtype.size < 8)
+
+
+def _common_dtype(left: tf.DType, right: tf.DType) -> tf.DType | None:
+    try:
+        return tf.as_dtype(np.result_type(left.as_numpy_dtype, right.as_numpy_dtype))
+    except TypeError:  # what NumPy does not know, which TensorFlow refuses
+        return None
 
 
 def _combine(python: Callable, result: type | None, left: Any, right: Any) -> Any:
@@ -211,8 +257,10 @@ def _with_tensor(python: Callable, result: type | None, weak: WeakScalar, other:
         return NotImplemented
     if result is bool and weak.kind is int and other.dtype.is_integer and other.dtype != tf.uint64:
         adopted, other = weak.tensor, tf.cast(other, tf.int64)  # a comparison needs no common dtype
+    elif adopts(weak.kind, other.dtype):
+        adopted = weak.astype(other.dtype)
     else:
-        adopted = _adopted(weak, other.dtype)
+        adopted, other = promoted(weak, other)
     return python(adopted, other) if weak_is_left else python(other, adopted)
 
 

@@ -280,6 +280,8 @@ class _Analysis:
         copies: dict[tuple[int, int], list[ir.Primitive]] = {}
         for i, k, op, new, old, state in self.changes():
             live = self.live_after(i, k)
+            if isinstance(op, ir.Call) and op.inputs.count(old) > 1:
+                raise self.refusal(op, old, old)
             for other in sorted(state.partners(old) & {*live, *op.inputs} - {new, old}):
                 passed = isinstance(op, ir.Call) and other in op.inputs
                 if passed or (other in live and other not in state.like(old)):

@@ -36,7 +36,7 @@ from autobatch.language.indexing import UnlikeItemsError
 from autobatch.language.structs import Rows, map_rows
 from autobatch.passes import conversions
 from autobatch.passes.simplify import decide_branches, simplified
-from autobatch.tracing.execute import CROSSED, execute
+from autobatch.tracing.execute import cross, execute
 from autobatch.tracing.explain import raise_at
 from autobatch.tracing.symbolic import lanes_of, symbolic
 
@@ -282,7 +282,7 @@ class _Inference:
             env = symbolic(region, inputs, self.shared)
             if region.kind == "batch":
                 return {v: t for v, t in _batched_types(region.ops[0], env).items() if v in wanted}, ()
-            env[CROSSED] = frozenset(inputs)
+            env = cross(env)
             checks = tuple(outcome.check for outcome in execute(region.ops, env, graph))
             return {v: _type_of_variable(env[v], v, region) for v in wanted}, checks
 

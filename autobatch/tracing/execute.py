@@ -16,7 +16,7 @@ from autobatch.language.structs import contents
 from autobatch.tracing.explain import raise_at
 
 # Keys of ``env``; no variable has such a name.
-CROSSED = "(crossed)"  # the names of the region's inputs
+CROSSED = "(crossed)"  # the containers among the region's inputs, and what they held
 CHOSEN = "(chosen)"  # the containers that stand for one of several, and what they held
 
 
@@ -27,6 +27,12 @@ class Outcome:
     check: Check
     passed: Any
     leaves: list[tf.Tensor]
+
+
+def cross(env: dict[str, Any]) -> dict[str, Any]:
+    """Marks the environment's containers as from outside the region, and returns it."""
+    held = [(name, value, contents(value)) for name, value in env.items()]
+    return env | {CROSSED: [each for each in held if each[2] is not None]}
 
 
 def execute(ops: Sequence[ir.Assign], env: dict[str, Any], graph: tf.Graph | None = None) -> list[Outcome]:
@@ -40,7 +46,6 @@ def execute(ops: Sequence[ir.Assign], env: dict[str, Any], graph: tf.Graph | Non
     for op in ops:
         before_count = len(graph.get_operations()) if graph else 0
         inputs = [env[name] for name in op.inputs]
-        before = [(name, contents(value)) for name, value in zip(op.inputs, inputs, strict=True)]
         try:
             with context.tracing(), context.collected_remarks() as remarks, context.collected_choices() as chosen:
                 outputs = op.function.call(*inputs)
@@ -58,13 +63,13 @@ def execute(ops: Sequence[ir.Assign], env: dict[str, Any], graph: tf.Graph | Non
                     "put the items into a tensor, and assign to those: x[k, i] = v.",
                     kind="changed-container",
                 )
-        for name, held in before:
-            if name in env.get(CROSSED, ()) and contents(env[name]) != held:
+        for name, value, held in env.get(CROSSED, ()):
+            if contents(value) != held:
                 raise errors.UnsupportedSyntaxError(
                     f"`{name}` is a container that crossed a branch, a loop or a call, and is changed in place here.",
                     [(op.location, "")],
                     "make a new dict ({**d, 'key': v})."
-                    if isinstance(env[name], dict)
+                    if isinstance(value, dict)
                     else "fill a tensor of the greatest length (x[i] = v), or build the list by a comprehension.",
                     kind="changed-container",
                 )

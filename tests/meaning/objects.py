@@ -802,3 +802,24 @@ def old_and_new(a):
         new[i] = old[i + 1]
         old = new
     return old
+
+
+@case(X, refused="default-value")
+def default_of_an_equal_name(x):
+    w = x + 1
+
+    def inner(y, w=w):
+        if y > 2:
+            return y + w
+        return w
+
+    return inner(x)
+
+
+@case(X, refused="changed-container")
+def inner_list_of_what_crossed(x):
+    rows = [[x, 1], [2, 3]]
+    for _ in range(x):
+        row = rows[0]
+        row[1] = 5
+    return rows[0][1]

@@ -9,9 +9,9 @@ from autobatch import passes
 from autobatch.ir.parser import parse, parse_typed
 from autobatch.ir.stored import StoredProgram
 from autobatch.ir.verifier import verify
+from tests.fuzz.test_fuzz import fixed
 from tests.passes.generator import programs, typed
 from tests.passes.interpreter import OutOfFuel, run
-from tests.test_random_programs import fixed
 
 LOCAL = passes.until("simplify")  # what comes before inference, which needs code that runs
 STACK = passes.after("ir")

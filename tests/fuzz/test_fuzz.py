@@ -1,25 +1,26 @@
-"""Random programs: every backend agrees with plain Python on control flow that nobody thought of.
+"""Some random programs of each family; ``python -m tests.fuzz`` looks further."""
 
-``python -m tests.fuzz`` looks further.
-"""
-
+import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tests.backends import BACKENDS, assert_same
-from tests.fuzz import accepted, arguments, in_plain_python
-from tests.generator import programs
-from tests.interpreter import interpret
+from tests.fuzz import control, numbers, objects, outside
+from tests.fuzz.control import accepted, arguments, in_plain_python, programs
 
 fixed = settings(derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 
 
-@settings(fixed, max_examples=60)
-@given(text=programs(), values=arguments)
-def test_the_stack_program_is_right(text, values):
-    f = accepted(text, values)
-    assert_same(interpret(f, *values), in_plain_python(text, values))
+@pytest.mark.parametrize("family", [control, numbers, objects, outside], ids=lambda family: family.__name__)
+def test_family(family):
+    @settings(fixed, max_examples=25)
+    @given(example=family.examples)
+    def run(example):
+        family.check(example)
+
+    run()
 
 
+@pytest.mark.compiles
 @settings(fixed, max_examples=8)
 @given(text=programs(), values=arguments)
 def test_every_backend_is_right(text, values):

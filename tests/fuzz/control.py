@@ -1,19 +1,40 @@
-"""Random programs in the user's language: two functions that call themselves and each other, and a method.
+"""Control flow: two functions that call themselves and each other, and a method.
 
 Every program ends (recursion burns ``n``, loops are bounded), integers stay small, and Python itself could run it.
 """
 
 from __future__ import annotations
 
-import textwrap
+import itertools
 from collections.abc import Callable
 
+import numpy as np
+import tensorflow as tf
+from hypothesis import reject
 from hypothesis import strategies as st
+
+from autobatch.errors import UnsupportedSyntaxError
+from tests.backends import BACKENDS, assert_same
+from tests.fuzz.running import AGREED, REFUSED, batched, plain
+from tests.fuzz.writer import Writer, indented
+from tests.interpreter import interpret
+
+SIZE = 4
+EVERY = 40  # how many programs there are to one that a backend runs too
 
 PARAMETERS = "n, a, b, z, t, m"
 INTS = ("a", "b", "c", "k", "p[0]", "d['u']", "d['v']")
 NAMES = ("a", "b", "c", "k")
 small = st.integers(-5, 9)
+_column = st.lists(small, min_size=SIZE, max_size=SIZE).map(tf.constant)
+arguments = st.tuples(
+    st.lists(st.integers(0, 2), min_size=SIZE, max_size=SIZE).map(tf.constant),
+    _column,
+    _column,
+    st.just(tf.constant([0.0, 1.0, 0.5, 2.25])),
+    st.just(tf.reshape(tf.range(SIZE * 4) % 7, [SIZE, 4])),
+    st.just(tf.reshape(tf.range(SIZE * 6) % 5, [SIZE, 2, 3])),
+)
 
 METHOD = """class S:
     def __init__(self, k):
@@ -49,25 +70,7 @@ UNLIKE = """for {x}, {i} in [(a, 'l'), (b, 'r')]:
 {body}"""
 
 
-def indented(text: str) -> str:
-    return textwrap.indent(text, "    ")
-
-
-class Writer:
-    """Writes one program; each choice is drawn, the simplest first."""
-
-    def __init__(self, draw: Callable):
-        self.draw, self.count = draw, 0
-
-    def pick(self, *choices):
-        """One of the choices, which may be functions that write it."""
-        chosen = choices[self.draw(st.integers(0, len(choices) - 1))]
-        return chosen() if callable(chosen) else chosen
-
-    def fresh(self) -> str:
-        self.count += 1
-        return f"i{self.count}"
-
+class _Writer(Writer):
     def name(self) -> str:
         return self.pick(*NAMES)
 
@@ -208,5 +211,53 @@ class Writer:
 
 @st.composite
 def programs(draw: Callable) -> str:
-    writer = Writer(draw)
+    writer = _Writer(draw)
     return "\n\n".join([METHOD, writer.function("f"), writer.function("g")])
+
+
+examples = st.tuples(programs(), arguments)
+_agreed = itertools.count(1)
+
+
+def accepted(text, values):
+    """The function; the example is rejected if it is refused for an array that may be another's."""
+    f = _function(text, values)
+    if f is None:
+        reject()
+    return f
+
+
+def _function(text, values):
+    f = batched(text)["f"]
+    try:
+        f._program(f._take_apart(values, {}))
+    except UnsupportedSyntaxError as error:
+        if error.kind != "shared-array":
+            raise
+        return None
+    return f
+
+
+def in_plain_python(text, values):
+    """What ``f`` returns for all members, each run on Python's numbers and NumPy arrays of its own."""
+    f, results = plain(text)["f"], []
+    for z in range(SIZE):
+        members = (np.array(value[z]) for value in values)
+        results.append(f(*(value if value.ndim else value.item() for value in members)))
+    numbers, floats = zip(*results, strict=True)
+    return np.array(numbers, np.int32), np.array(floats, np.float32)
+
+
+def check(example):
+    """Runs the program on the interpreter of the stack language, and some on a backend too, in turn."""
+    text, values = example
+    f = _function(text, values)
+    if f is None:
+        return REFUSED
+    expected = in_plain_python(text, values)
+    assert_same(interpret(f, *values), expected)
+    count = next(_agreed)
+    if count % EVERY == 0:
+        backend = list(BACKENDS)[count // EVERY % len(BACKENDS)]
+        assert_same(f.options(**BACKENDS[backend])(*values), expected)
+    return AGREED

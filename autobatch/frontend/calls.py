@@ -1,0 +1,168 @@
+"""Calls in core Python: of autobatched functions, of builtins that have an operator here, and of print."""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+import random
+from collections.abc import Hashable
+from typing import Any
+
+import gast
+import numpy as np
+
+from autobatch import errors
+from autobatch.frontend.core import Callee, Target
+from autobatch.frontend.expressions import Expressions
+from autobatch.frontend.scope import UNKNOWN
+from autobatch.frontend.source import signature, unparse
+from autobatch.frontend.syntax import constant, load, support
+from autobatch.language.operators import BUILTINS
+
+_GENERATORS = (random.Random, np.random.Generator, np.random.RandomState)
+
+
+class Calls(Expressions):
+    def on_Call(self, node: gast.Call) -> gast.AST:
+        callee = self.callee(node.func)
+        if callee is not None:
+            return self.autobatched_call(node, callee)
+        value = self.static_value(node.func)
+        self.used_at_once |= {id(argument) for argument in (*node.args, *(k.value for k in node.keywords))}
+        if value is builtins.print:
+            return self.printed(node)
+        match node.func:
+            case gast.Attribute(value=gast.Constant(value=str()), attr="format") if not node.keywords:
+                return support("text", [node.func.value, *self.in_order(node.args)], node)
+            case gast.Name(id="super") if not node.args:
+                self.refuse(
+                    node,
+                    "`super()` without arguments",
+                    "name the parent: Parent.method(self, ...).",
+                    kind="super-without-arguments",
+                )
+        call = self.children(node)
+        self.use_operator(call)
+        return call
+
+    def printed(self, node: gast.Call) -> gast.AST:
+        """``print(...)``: one text, and the values that go into it."""
+        options = {"sep": " ", "end": "\n"}
+        for keyword in node.keywords:
+            value = self.static_value(keyword.value)
+            if keyword.arg not in options or not isinstance(value, str):
+                self.refuse(
+                    node,
+                    f"this `{keyword.arg}` of print",
+                    "give print values, and constant `sep` and `end`.",
+                    kind="print-arguments",
+                )
+            options[keyword.arg] = value
+        if any(isinstance(argument, gast.Starred) for argument in node.args):
+            self.refuse(node, "`*` in print", "name the values.", kind="print-arguments")
+        values: list[gast.AST] = []
+        text = escaped(options["sep"]).join(self.text(argument, values) for argument in node.args)
+        text += escaped(options["end"].removesuffix("\n"))
+        return support("print_", [constant(text, node), *self.in_order(values)], node)
+
+    def text(self, node: gast.AST, values: list[gast.AST]) -> str:
+        """The expression as a text for ``str.format``; the values for its fields are added to ``values``."""
+        if isinstance(node, gast.Constant) and isinstance(node.value, str):
+            return escaped(node.value)
+        if isinstance(node, gast.JoinedStr):
+            return "".join(self.text(part, values) for part in node.values)
+        conversion = spec = ""
+        if isinstance(node, gast.FormattedValue):
+            conversion = f"!{chr(node.conversion)}" if node.conversion >= 0 else ""
+            if node.format_spec is not None:
+                spec = ":" + "".join(self.text(part, values) for part in node.format_spec.values)
+            node = node.value
+        values.append(node)
+        return f"{{{len(values) - 1}{conversion}{spec}}}"
+
+    def use_operator(self, call: gast.Call) -> None:
+        """Has the call of a builtin go to our operator for it, if there is one."""
+        value = self.static_value(call.func)
+        if isinstance(getattr(value, "__self__", None), _GENERATORS):
+            self.refuse(
+                call,
+                "random numbers of Python or NumPy, which would be drawn once for all members",
+                "use ab.random, with a key for each member.",
+                kind="python-random",
+            )
+        if isinstance(value, Hashable) and value in BUILTINS:
+            call.func = support(BUILTINS[value], [], call).func
+
+    def autobatched_call(self, node: gast.Call, callee: Callee) -> gast.AST:
+        starred = [a for a in node.args if isinstance(a, gast.Starred)] + [k for k in node.keywords if k.arg is None]
+        if starred:
+            self.refuse(
+                node, "* or ** in a call to an autobatched function", "name the arguments.", kind="star-arguments"
+            )
+        accepted = _call_signature(callee)
+        try:
+            bound = accepted.bind(*node.args, **{k.arg: k.value for k in node.keywords})
+        except TypeError as error:
+            raise errors.UnsupportedSyntaxError(
+                f"This call does not fit {callee.function.__name__}{accepted}: {error}.",
+                [(self.source.location(node), "")],
+                "pass the arguments that the function takes.",
+                kind="wrong-arguments",
+            ) from error
+        bound.apply_defaults()
+        own = list(signature(callee.function).parameters)
+        static, arguments = list(zip(own, callee.receiver, strict=False)), []
+        passed = {id(v) for v in (*node.args, *(k.value for k in node.keywords))}
+        for name, value in bound.arguments.items():
+            if name in callee.static:
+                static.append((name, self.static_argument(name, value) if id(value) in passed else value))
+            elif id(value) in passed:
+                argument = self.expression(value)
+                arguments.append(argument if self.is_variable(argument) else self.temporary(argument, "arg"))
+            else:  # a default, which Python evaluated when the function was defined
+                arguments.append(self.temporary(self.default(callee, name, node), "arg"))
+        arguments += [load(name, node) for name in callee.captured]
+        target, alias = Target(callee, tuple(static)), unparse(node.func)
+        if self.calls.setdefault(alias, target) is not target and self.calls[alias] != target:
+            alias = self.fresh(alias)
+            self.calls[alias] = target
+        call = gast.Call(func=load(alias, node), args=arguments, keywords=[])
+        return self.temporary(gast.copy_location(call, node), "call")
+
+    def default(self, callee: Callee, name: str, at: gast.AST) -> gast.AST:
+        value = signature(callee.function).parameters[name].default
+        if value is None or isinstance(value, bool | int | float | str):
+            return constant(value, at)
+        self.refuse(
+            at, f"the default of `{name}`, a {type(value).__name__}", "pass the argument.", kind="default-value"
+        )
+
+    def static_argument(self, name: str, node: gast.AST) -> Any:
+        value = self.static_value(node)
+        if value is UNKNOWN:
+            self.refuse(
+                node,
+                f"a per-member value for the static argument `{name}`",
+                "pass a constant or a global.",
+                kind="static-argument-of-member",
+            )
+        if isinstance(value, Callee) and value.captured:
+            self.refuse(
+                node,
+                f"a nested function that uses local variables (`{value.captured[0]}`) as the static argument `{name}`",
+                "define it outside, and pass what it needs.",
+                kind="nested-function-as-static",
+            )
+        return value
+
+
+def escaped(text: str) -> str:
+    """The text as ``str.format`` takes it."""
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _call_signature(callee: Callee) -> inspect.Signature:
+    """What a caller passes: without a method's receiver and the variables that a nested function captures."""
+    whole = signature(callee.function)
+    parameters = list(whole.parameters.values())[len(callee.receiver) :]
+    return whole.replace(parameters=[p for p in parameters if p.name not in callee.captured])

@@ -1,0 +1,74 @@
+"""A program's text as functions, batched and plain, and how their results are compared."""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+import types
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+import autobatch as ab
+from autobatch.errors import AutobatchError, MemberError
+
+AGREED, REFUSED = "agreed", "refused"  # or "refused (kind)"
+INTERPRETED = {"backend": "local_static", "jit_compile": False}
+PLAIN = types.SimpleNamespace(autobatch=lambda f: f, unroll=list)  # autobatch, for Python
+_number = itertools.count()
+
+
+def batched(text: str, **scope: Any) -> dict[str, Any]:
+    """The program's globals, whose functions' source can be read as a file's can."""
+    name = f"<random program {next(_number)}>"
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    scope = {"ab": ab, "tf": tf, "np": np, "__name__": "random_program", **scope}
+    exec(compile(text, name, "exec"), scope)
+    return scope
+
+
+def plain(text: str, **scope: Any) -> dict[str, Any]:
+    """The program's globals as plain Python makes them."""
+    scope = {"ab": PLAIN, "tf": tf, "np": np, "__name__": "random_program", **scope}
+    exec(text, scope)
+    return scope
+
+
+def outcome(function: Any, *args: Any) -> Any:
+    """What plain Python returns, or the exception that it raises."""
+    try:
+        with np.errstate(all="ignore"):
+            return function(*args)
+    except Exception as error:
+        return error
+
+
+def compare(function: Any, args: tuple, expected: list, may_fail: Any = lambda z: False) -> str:
+    """Whether the batch agrees with each member's outcome, or was refused by an error of the library's own class."""
+    try:
+        results, failed = function(*args), ()
+    except MemberError as error:
+        results, failed = error.results, error.members
+    except AutobatchError as error:
+        return f"{REFUSED} ({error.kind})"
+    for z, value in enumerate(expected):
+        if z in failed:
+            assert isinstance(value, Exception) or may_fail(z), f"member {z} fails; Python: {value}"
+        else:
+            assert not isinstance(value, Exception), f"member {z} has a result; Python: {value!r}"
+            one = tf.nest.map_structure(lambda leaf, z=z: np.asarray(leaf)[z], results)
+            assert same(one, value), f"member {z}: {one}; Python: {value}"
+    return AGREED
+
+
+def same(found: Any, expected: Any) -> bool:
+    """Whether values are equal, floats nearly; widths may differ, and an int be a float, as another member's is one."""
+    if isinstance(expected, list | tuple):
+        return len(found) == len(expected) and all(map(same, found, expected))
+    found, expected = np.asarray(found), np.asarray(expected)
+    if found.shape != expected.shape:
+        return False
+    if "f" in (found.dtype.kind, expected.dtype.kind):
+        return np.allclose(found.astype(float), expected.astype(float), rtol=2e-5, atol=1e-6, equal_nan=True)
+    return found.dtype.kind in "iub" and np.array_equal(found.astype(object) + 0, expected.astype(object) + 0)
