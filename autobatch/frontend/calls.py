@@ -112,13 +112,20 @@ class Calls(Expressions):
         bound.apply_defaults()
         own = list(signature(callee.function).parameters)
         static, arguments = list(zip(own, callee.receiver, strict=False)), []
-        passed = {id(v) for v in (*node.args, *(k.value for k in node.keywords))}
+        names = {id(value): name for name, value in bound.arguments.items()}
+        passed = {}
+        for value in (*node.args, *(k.value for k in node.keywords)):  # as Python evaluates them
+            name = names[id(value)]
+            if name in callee.static:
+                passed[name] = self.static_argument(name, value)
+            else:
+                argument = self.expression(value)
+                passed[name] = argument if self.is_variable(argument) else self.temporary(argument, "arg")
         for name, value in bound.arguments.items():
             if name in callee.static:
-                static.append((name, self.static_argument(name, value) if id(value) in passed else value))
-            elif id(value) in passed:
-                argument = self.expression(value)
-                arguments.append(argument if self.is_variable(argument) else self.temporary(argument, "arg"))
+                static.append((name, passed.get(name, value)))
+            elif name in passed:
+                arguments.append(passed[name])
             else:  # a default, which Python evaluated when the function was defined
                 arguments.append(self.temporary(self.default(callee, name, node), "arg"))
         arguments += [load(name, node) for name in callee.captured]

@@ -62,7 +62,7 @@ class Loops(Calls):
         elif self.is_display_of_functions(iterable):
             self.out += self.block(self.unrolled(node, iterable.elts))
         elif forced or place(node) in self.unrolled_counts:
-            self.out += self.block(self.unrolled(node, self.counted_items(iterable, node)))
+            self.out += self.block(self.unrolled(node, self.counted_items(iterable, node, forced)))
         else:
             self.sequence_loop(node)
 
@@ -158,7 +158,8 @@ class Loops(Calls):
         Through ``zip``, ``enumerate`` and ``reversed`` each position is looked up when its turn comes, as in Python.
         """
         parts: list[gast.AST] = []
-        finder = self.finder(iterable, parts)
+        lengths: list[gast.AST] = []  # of ranges
+        finder = self.finder(iterable, parts, lengths)
         sources = self.in_order(parts)
         if len(parts) > 1:
             sources = [self.named(source, "part") for source in sources]
@@ -167,9 +168,10 @@ class Loops(Calls):
             beside = [other for n, other in enumerate(sources) if n != k]
             names.append(self.temporary(support(operator, [source, *beside], at), "items"))
             self.loops[names[-1].id] = place(at)
-        return [support("len_", [name], at) for name in names], lambda position: finder(names, position)
+        lengths += [support("len_", [name], at) for name in names]
+        return lengths, lambda position: finder(names, position)
 
-    def finder(self, node: gast.AST, parts: list[gast.AST]) -> Finder:
+    def finder(self, node: gast.AST, parts: list[gast.AST], lengths: list[gast.AST]) -> Finder:
         """What an iterable has at a position, in terms of its parts, to which it adds."""
         call = node if isinstance(node, gast.Call) else None
         builtin = self.static_value(node.func) if call and not any(map(_is_starred, node.args)) else None
@@ -177,17 +179,20 @@ class Loops(Calls):
         if builtin is builtins.enumerate and 1 <= len(node.args) <= 2 and set(options) <= {"start"}:
             first = next(iter([*node.args[1:], *options.values()]), constant(0, node))
             start = self.named(self.expression(first), "start")
-            inner = self.finder(node.args[0], parts)
+            inner = self.finder(node.args[0], parts, lengths)
 
             def numbered(names: list[gast.Name], position: gast.AST) -> gast.AST:
-                none = isinstance(start, gast.Constant) and start.value == 0
-                number = position if none else gast.BinOp(left=position, op=gast.Add(), right=start)
-                return _tuple([gast.copy_location(number, node), inner(names, position)], node)
+                return _tuple([_sum(position, start, node), inner(names, position)], node)
 
             return numbered
         if builtin is builtins.zip and node.args and not options:
-            each = [self.finder(argument, parts) for argument in node.args]
+            each = [self.finder(argument, parts, lengths) for argument in node.args]
             return lambda names, position: _tuple([find(names, position) for find in each], node)
+        if builtin is builtins.range and 1 <= len(node.args) <= 2 and self.static_value(node) is UNKNOWN:
+            bounds = [support("integer", [self.expression(bound)], node) for bound in node.args]
+            first, last = [self.named(bound, "bound") for bound in [constant(0, node), *bounds][-2:]]
+            lengths.append(gast.copy_location(gast.BinOp(left=last, op=gast.Sub(), right=first), node))
+            return lambda names, position: _sum(position, first, node)
         turned = builtin is builtins.reversed and len(node.args) == 1 and not options
         k = len(parts)
         parts.append(node.args[0] if turned else node)
@@ -217,9 +222,18 @@ class Loops(Calls):
             isinstance(part, gast.Lambda) or callable(self.static_value(part)) for part in node.elts
         )
 
-    def counted_items(self, iterable: gast.AST, at: gast.AST) -> list[gast.AST]:
-        """Expressions for the items of an iterable that is not known now; inference asks for it if it is unlike."""
+    def counted_items(self, iterable: gast.AST, at: gast.AST, forced: bool) -> list[gast.AST]:
+        """Expressions for the items of an iterable that is not known now; inference asks for it if it is unlike.
+
+        If it is ``forced``, by ``ab.unroll`` or in a comprehension, they are those that it has now.
+        """
         key = place(at)
+        if forced:
+            operator = "unroll" if key in self.unrolled_counts else "unroll_first"
+            items = self.temporary(support(operator, [self.expression(iterable)], at), "items")
+            self.loops[items.id] = key
+            count = self.unrolled_counts.get(key, 0)
+            return [support("item", [load(items.id, at), constant(k, at)], at) for k in range(count)]
         _, item = self.iteration(iterable, at, "unrolled" if key in self.unrolled_counts else "unroll_first")
         return [item(constant(k, at)) for k in range(self.unrolled_counts.get(key, 0))]
 
@@ -311,7 +325,7 @@ class Loops(Calls):
         del forced  # a comprehension that needs statements is always unrolled
         known = self.static_items(iterable)
         if known is None:
-            items = self.counted_items(iterable, node)
+            items = self.counted_items(iterable, node, forced=True)
         else:
             items = [load(self.bind("item", item), node) for item in known]
         keys, values = [], []
@@ -395,6 +409,12 @@ def own_jumps_replaced(body: Statements, kind: type, new: Statements) -> Stateme
 
 def _tuple(elements: list[gast.AST], at: gast.AST) -> gast.AST:
     return gast.copy_location(gast.Tuple(elts=elements, ctx=gast.Load()), at)
+
+
+def _sum(position: gast.AST, start: gast.AST, at: gast.AST) -> gast.AST:
+    if isinstance(start, gast.Constant) and start.value == 0:
+        return position
+    return gast.copy_location(gast.BinOp(left=position, op=gast.Add(), right=start), at)
 
 
 def _is_starred(node: gast.AST) -> bool:

@@ -8,11 +8,14 @@ what other libraries made are compared by identity, and the code of libraries co
 from __future__ import annotations
 
 import array
+import builtins
 import contextvars
 import dataclasses
+import dis
 import functools
 import sys
 import types
+import weakref
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -111,12 +114,17 @@ class _Watcher:
             return
         self.seen.add(id(function))
         used = set(used)
+        for instruction in dis.get_instructions(function.__code__):
+            if instruction.opname == "LOAD_GLOBAL" and instruction.argval in _BY_NAME:  # what it reads is not known
+                self.found["", instruction.argval] = Watched({}, instruction.argval, (object(),))
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             self.add(_Cell(cell), name)
         for name in used:
             if name in function.__globals__:
                 self.add(function.__globals__, name)
                 self.module(function.__globals__[name], used)
+            elif hasattr(builtins, name):
+                self.add(function.__globals__, name)  # which may come to be there
 
     def module(self, value: Any, used: set[str]) -> None:
         """What of a module's attributes the names may mean; of a library's only data, such as ``os.environ``."""
@@ -135,12 +143,15 @@ class _Watcher:
     def add(self, namespace: Mapping[Any, Any], name: Any) -> None:
         owner = namespace.cell if isinstance(namespace, _Cell) else namespace
         value = namespace.get(name, _MISSING)
-        if (id(owner), name) in self.found or (isinstance(value, types.ModuleType) and _is_library(value)):
+        if (id(owner), name) in self.found:
             return
         watched = self.found[id(owner), name] = Watched(namespace, name, _parts(value))
         for part in watched.parts:
             if isinstance(part, types.FunctionType) and not _is_library(part):
                 self.function(part, _used(part.__code__))
+
+
+_BY_NAME = {"globals", "eval", "exec"}
 
 
 def _used(code: types.CodeType) -> set[str]:
@@ -180,7 +191,9 @@ def _is_opaque(value: Any) -> bool:
         return _is_library(value)
     if getattr(value, "__autobatch_static__", False):
         return not hasattr(value, "fn")  # an autobatched function has its own watch
-    if isinstance(value, types.ModuleType | types.CodeType | types.BuiltinFunctionType):
+    if isinstance(value, types.BuiltinFunctionType):
+        return value.__self__ is None or isinstance(value.__self__, types.ModuleType)
+    if isinstance(value, types.ModuleType | types.CodeType):
         return True
     module = type(value).__module__.split(".")[0]
     is_data = isinstance(value, np.ndarray | contextvars.ContextVar) or dataclasses.is_dataclass(value)
@@ -209,6 +222,10 @@ def _immediate_parts(value: Any) -> list[Any]:
         return [value.fn]
     if isinstance(value, types.MethodType):
         return [value.__func__, value.__self__]
+    if isinstance(value, types.BuiltinFunctionType):
+        return [value.__self__]
+    if isinstance(value, weakref.ref):
+        return [value()]
     if isinstance(value, staticmethod | classmethod):
         return [value.__func__]
     if isinstance(value, property):
@@ -218,11 +235,13 @@ def _immediate_parts(value: Any) -> list[Any]:
     if isinstance(value, types.FunctionType):
         return [value.__code__, value.__defaults__, value.__kwdefaults__, *_attributes(value)]
     if isinstance(value, type):
-        return [*_data(vars(value)), *(base for base in value.__mro__[1:] if not _is_library(base))]
+        return [*_data(vars(value)), *(base for base in (type(value), *value.__mro__[1:]) if not _is_library(base))]
     slots = [s for kind in type(value).__mro__ for s in _names(vars(kind).get("__slots__", ()))]
     own = [type(value), *_attributes(value), *(getattr(value, s, None) for s in slots)]
     if isinstance(value, Mapping):
         return [*own, *value.keys(), *value.values()]
+    if isinstance(value, tuple | list):  # whatever the user's class makes of its items
+        return [*own, *(tuple.__iter__(value) if isinstance(value, tuple) else list.__iter__(value))]
     if isinstance(value, Sequence) and type(value).__module__.split(".")[0] in sys.stdlib_module_names:
         return [*own, *value]
     return own

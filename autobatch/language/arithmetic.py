@@ -17,13 +17,18 @@ import tensorflow as tf
 from autobatch import context, errors
 from autobatch.language.values import (
     WeakScalar,
+    as_weak,
     check_fits,
     check_range,
     divisor,
     fits,
     floor_divided,
+    is_tensor,
+    number,
     promoted,
+    python_kind,
     sequence_times_member,
+    shifted,
 )  # fmt: skip
 
 Operator = Callable[[Any, Any], Any]
@@ -96,6 +101,8 @@ def _install_meeting(name: str, reflected: bool) -> None:
     def apply(self: Any, other: Any) -> Any:
         if context.mode() is context.Mode.TRACING:
             pair = promoted(self, other)
+            if name in _OF_NUMBERS and python_kind(self) is bool and python_kind(other) is bool:
+                pair = number(as_weak(self)), other  # truth values are counted
             if pair[0] is not self or pair[1] is not other:
                 return python(*(pair[::-1] if reflected else pair))
             if name == "mul" and isinstance(other, list | tuple) and self.dtype.is_integer and self.shape.rank == 0:
@@ -109,6 +116,7 @@ def _install_meeting(name: str, reflected: bool) -> None:
 
 
 _COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
+_OF_NUMBERS = ("add", "sub", "mul", "floordiv", "mod", "truediv", "pow")
 _MEETINGS = ("add", "sub", "mul", "and", "or", "xor", "floordiv", "mod", "truediv", "pow")
 
 
@@ -123,7 +131,47 @@ def _install_item() -> None:
     tf.Tensor.__getitem__ = apply
 
 
+def _shift(python: Operator) -> Operator:
+    def apply(left: Any, right: Any) -> Any:
+        if context.mode() is not context.Mode.TRACING or not (_is_integer(left) and _is_integer(right)):
+            return NotImplemented
+        left, right = promoted(left, right)
+        if isinstance(left, WeakScalar) or isinstance(right, WeakScalar):
+            return python(left, right)
+        by = tf.get_static_value(right)
+        dtype = left.dtype if is_tensor(left) else right.dtype
+        left, right = (tf.convert_to_tensor(value, dtype) for value in (left, right))
+        return shifted(python, left, right, wraps=by is not None)
+
+    return apply
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, WeakScalar | bool | int) or (is_tensor(value) and value.dtype.is_integer)
+
+
+def _install_shifts() -> None:
+    for name in ("lshift", "rshift"):
+        apply = _shift(getattr(operator, name))
+        setattr(tf.Tensor, f"__{name}__", apply)
+        setattr(tf.Tensor, f"__r{name}__", lambda right, left, shift=apply: shift(left, right))
+
+
+def _install_unary() -> None:
+    """``-`` of a truth value, and what tensors lack."""
+    theirs = tf.Tensor.__neg__
+
+    def negative(self: tf.Tensor) -> Any:
+        counted = context.mode() is context.Mode.TRACING and python_kind(self) is bool
+        return -as_weak(self) if counted else theirs(self)
+
+    tf.Tensor.__neg__ = negative
+    tf.Tensor.__pos__ = lambda self: as_weak(self) + 0 if python_kind(self) is bool else self
+
+
 def install() -> None:
+    _install_shifts()
+    _install_unary()
     for name, ours in (("floordiv", _floordiv), ("mod", _mod), ("truediv", _truediv), ("pow", _pow)):
         _install(name, ours)
     for name in _COMPARISONS:

@@ -152,9 +152,6 @@ def _all_parts(index: Any, rank: int) -> list[Any]:
 def _chosen(value: Any, position: Any) -> Any:
     """The item of a Python list or tuple at each member's own position; the items must be alike."""
     try:
-        if all(type(part) in (int, float) for part in value):
-            kind = float if float in map(type, value) else int
-            return WeakScalar(getitem(tf.constant(value, WIDE_DTYPES[kind]), position), kind)
         if any(isinstance(part, str) for part in tf.nest.flatten(value)):
             raise TypeError("strings")
         chosen = tf.nest.map_structure(lambda *parts: _chosen_leaf(parts, position), *value)
@@ -168,7 +165,15 @@ def _chosen(value: Any, position: Any) -> Any:
         ) from error
 
 
+_KINDS = (bool, int, float)  # of each, those that come after it hold its values
+
+
 def _chosen_leaf(parts: Sequence[Any], position: Any) -> Any:
+    if all(isinstance(part, WeakScalar | bool | int | float) for part in parts):
+        numbers = [part if isinstance(part, WeakScalar) else weak(part) for part in parts]
+        kind = max((number.kind for number in numbers), key=_KINDS.index)
+        wide = tf.stack([tf.cast(number.tensor, WIDE_DTYPES[kind]) for number in numbers])
+        return WeakScalar(getitem(wide, position), kind)
     result = getitem(tf.stack(parts), position)
     for part in parts:
         context.view(result, part)

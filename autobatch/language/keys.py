@@ -54,7 +54,8 @@ def _key(value: Any) -> Hashable:
     if kind in (range, slice):
         return (kind, _key(value.start), _key(value.stop), _key(value.step))
     if isinstance(value, Mapping) and kind.__module__ in ("builtins", "collections", "types"):
-        return (kind, *((_key(name), _key(part)) for name, part in value.items()))
+        default = _key(getattr(value, "default_factory", None))
+        return (kind, default, *((_key(name), _key(part)) for name, part in value.items()))
     if isinstance(value, Set) and kind in (set, frozenset):
         return (kind, *map(_key, value))
     if isinstance(value, types.MethodType):

@@ -88,6 +88,18 @@ class WeakScalar:
         _check_above_lowest(value)
         return WeakScalar(-value.tensor, value.kind, value.near)
 
+    def bit_length(self) -> WeakScalar:
+        """``int.bit_length``"""
+        value = number(self)
+        reached = tf.abs(value.tensor)[tf.newaxis] >= tf.constant([2**k for k in range(63)], tf.int64)
+        bits = tf.reduce_sum(tf.cast(reached, tf.int64))
+        return WeakScalar(tf.where(value.tensor == tf.int64.min, tf.constant(64, tf.int64), bits), int, near=True)
+
+    def is_integer(self) -> WeakScalar:
+        """``float.is_integer``"""
+        tensor = tf.cast(self.tensor, tf.float64)
+        return WeakScalar(tf.math.is_finite(tensor) & (tf.floor(tensor) == tensor), bool)
+
     def __pos__(self):
         return number(self)
 
@@ -168,11 +180,11 @@ def promoted(left: Any, right: Any) -> tuple[Any, Any]:
 
     A member's integer or truth value is a number of Python's beside a float, of which the float decides the dtype.
     """
-    numbers = [_kind(value) for value in (left, right)]
+    numbers = [python_kind(value) for value in (left, right)]
     if is_tensor(left) and is_tensor(right) and left.dtype != right.dtype:
         exact = [value.dtype.is_integer or value.dtype.is_bool for value in (left, right)]
         if exact[0] != exact[1] and numbers[exact.index(True)] is not None:
-            return tuple(number(as_weak(v)) if is_exact else v for v, is_exact in zip((left, right), exact, strict=True))
+            return (number(as_weak(left)), right) if exact[0] else (left, number(as_weak(right)))
         common = _common_dtype(left.dtype, right.dtype)
         return (tf.cast(left, common), tf.cast(right, common)) if common else (left, right)
     for k, (value, other) in enumerate(((left, right), (right, left))):
@@ -189,7 +201,7 @@ def promoted(left: Any, right: Any) -> tuple[Any, Any]:
     return left, right
 
 
-def _kind(value: Any) -> type | None:
+def python_kind(value: Any) -> type | None:
     """Which of Python's numbers this is, or a member's scalar stands for."""
     if isinstance(value, WeakScalar):
         return value.kind
@@ -197,7 +209,8 @@ def _kind(value: Any) -> type | None:
         return type(value)
     if not is_tensor(value) or value.shape.rank != 0:
         return None
-    return bool if value.dtype.is_bool else int if value.dtype.is_integer else float if value.dtype.is_floating else None
+    kinds = ((bool, value.dtype.is_bool), (int, value.dtype.is_integer), (float, value.dtype.is_floating))
+    return next((kind for kind, has in kinds if has), None)
 
 
 def as_weak(value: tf.Tensor) -> WeakScalar:
@@ -229,7 +242,7 @@ def _combine(python: Callable, result: type | None, left: Any, right: Any) -> An
     if python in _DIVISIONS:
         b = divisor(b)
     if python in _SHIFTS:
-        return WeakScalar(_shifted(python, a, b), int)
+        return WeakScalar(shifted(python, a, b), int)
     if python is operator.truediv and kind is not float:
         exact = tf.maximum(tf.abs(a), tf.abs(b)) <= 2**53
         context.check(exact, errors.MemberArithmeticError, "an int beyond 2**53 is divided, and floats would round it")
@@ -314,15 +327,19 @@ def check_range(python: Callable, a: tf.Tensor, b: tf.Tensor, value: tf.Tensor) 
     context.check(fits, errors.MemberArithmeticError, message)
 
 
-def _shifted(python: Callable, value: tf.Tensor, by: tf.Tensor) -> tf.Tensor:
-    context.check(by >= 0, errors.MemberArithmeticError, "a number is shifted by a negative count")
-    inside = tf.clip_by_value(by, 0, 63)
+def shifted(python: Callable, value: tf.Tensor, by: tf.Tensor, wraps: bool = False) -> tf.Tensor:
+    """An integer shifted by a count: what leaves its width is cut off if it ``wraps``, and else fails the member."""
+    context.check(tf.reduce_all(by >= 0), errors.MemberArithmeticError, "a number is shifted by a negative count")
+    bits = 8 * value.dtype.size
+    inside = tf.clip_by_value(by, tf.zeros([], by.dtype), tf.constant(bits - 1, by.dtype))
     if python is operator.rshift:
         return tf.bitwise.right_shift(value, inside)
-    shifted = tf.bitwise.left_shift(value, inside)
-    fits = (value == 0) | ((by < 64) & tf.equal(tf.bitwise.right_shift(shifted, inside), value))
-    context.check(fits, errors.MemberArithmeticError, TOO_WIDE)
-    return tf.where(value == 0, value, shifted)
+    result = tf.bitwise.left_shift(value, inside)
+    if not wraps:
+        fits = (value == 0) | ((by < bits) & tf.equal(tf.bitwise.right_shift(result, inside), value))
+        message = TOO_WIDE if value.dtype == tf.int64 else f"an integer does not fit {value.dtype.name}"
+        context.check(tf.reduce_all(fits), errors.MemberArithmeticError, message)
+    return tf.where((value == 0) | (by >= bits), tf.zeros([], value.dtype), result)
 
 
 def _compared(python: Callable, left: Any, right: Any, a: tf.Tensor, b: tf.Tensor, kind: type) -> tf.Tensor:

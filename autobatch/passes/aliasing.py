@@ -24,7 +24,7 @@ from autobatch import context, errors, ir
 from autobatch.ir import regions
 from autobatch.ir.flow import live_before, liveness
 from autobatch.ir.typed import TypedProgram
-from autobatch.ir.types import Tensor, Type, dynamic, type_of
+from autobatch.ir.types import Tensor, Type, dynamic, opaque, type_of
 from autobatch.passes.changed_arguments import SUFFIX, handed_back, is_change
 from autobatch.tracing.execute import execute
 from autobatch.tracing.symbolic import symbolic
@@ -155,6 +155,8 @@ def _held_of(value: Any, inputs: Mapping[str, Any], views: Mapping[int, list[Any
         for leaf in tf.nest.flatten(given):
             owners.setdefault(id(leaf), set()).add(v)
     held: dict[str, bool] = {}
+    if opaque(type_of(value)):  # an object or a function, which may keep whatever it got
+        held = dict.fromkeys(inputs, False)
     for leaf in tf.nest.flatten(value):
         pending, seen = [leaf], set()
         while pending:
@@ -196,7 +198,8 @@ class _Analysis:
                     pending.append(j)
 
     def is_array(self, variable: str) -> bool:
-        return any(isinstance(leaf, Tensor) and leaf.shape for leaf in dynamic(self.types[variable]))
+        type_ = self.types[variable]
+        return bool(opaque(type_)) or any(isinstance(leaf, Tensor) and leaf.shape for leaf in dynamic(type_))
 
     def steps(self, i: int) -> Iterator[tuple[int, ir.LocalOp | None, State, State]]:
         """The block's operations, each with what is known before and after it; first, none."""
@@ -281,7 +284,7 @@ class _Analysis:
         for i, k, op, new, old, state in self.changes():
             live = self.live_after(i, k)
             if isinstance(op, ir.Call) and op.inputs.count(old) > 1:
-                raise self.refusal(op, old, old)
+                raise _given_twice(op, old)
             for other in sorted(state.partners(old) & {*live, *op.inputs} - {new, old}):
                 passed = isinstance(op, ir.Call) and other in op.inputs
                 if passed or (other in live and other not in state.like(old)):
@@ -312,11 +315,20 @@ class _Analysis:
         shown, also = name.split(".")[0], other.split(".")[0]
         made = (o.location for b in self.function.blocks for o in b.ops if other in o.outputs and o is not op)
         return errors.UnsupportedSyntaxError(
-            f"`{shown}` is changed in place, and `{also}` may be the same array, or a part of it.",
+            f"`{shown}` is changed in place, and `{also}` may be the same array, a part of it, or hold it.",
             [(op.location, "changed here"), (next(made, self.function.location), f"`{also}`")],
             "copy what is to stay as it is: tf.identity(...); or change it by its first name.",
             kind="shared-array",
         )
+
+
+def _given_twice(call: ir.Call, name: str) -> errors.UnsupportedSyntaxError:
+    return errors.UnsupportedSyntaxError(
+        f"`{call.function}` gets `{name.split('.')[0]}` twice, and changes it in place.",
+        [(call.location, "")],
+        "pass a copy: tf.identity(...).",
+        kind="shared-array",
+    )
 
 
 def _check_worth(entry: ir.Function, analysis: _Analysis, typed: TypedProgram) -> None:

@@ -48,10 +48,11 @@ def _explained(error: Exception, location: ir.Location) -> Exception:
         return errors.TypeMismatchError(
             f"Python refuses this line: {shown}.", places, _help(text), kind="python-refuses"
         )
-    attribute = re.search(r"SymbolicTensor' object has no attribute '(\w+)'", text)
+    attribute = re.search(r"'(SymbolicTensor|WeakScalar)' object has no attribute '(\w+)'", text)
     if attribute:
+        what = {"SymbolicTensor": "tensor", "WeakScalar": "number that differs between members"}[attribute.group(1)]
         return errors.TypeMismatchError(
-            f"A tensor has no `{attribute.group(1)}` while the program is lowered.",
+            f"A {what} has no `{attribute.group(2)}` while the program is lowered.",
             places,
             "its value is not known then; f.unbatched runs one member in plain Python.",
             kind="symbolic-attribute",

@@ -52,6 +52,10 @@ def field(x, c):
     return x + c.b
 
 
+def missing(x, c):
+    return x + c.copy()["zz"]
+
+
 def first_key(x, c):
     return x + next(iter(c.values()))
 
@@ -61,6 +65,7 @@ TWINS = [
     (has_true, frozenset({1}), frozenset({True})), (stop, range(0, 3, 2), range(0, 4, 2)),
     (digits, decimal.Decimal("1.0"), decimal.Decimal("1.00")), (digits, 1, 1.0),
     (field, Settings(1, 2), Settings(1, 3)),
+    (missing, collections.defaultdict(int, a=1), collections.defaultdict(lambda: 6, a=1)),
     (first_key, {"a": 1, "z": 2}, {"z": 2, "a": 1}),
 ]  # fmt: skip
 

@@ -5,6 +5,7 @@ import array
 import collections
 import contextvars
 import functools
+import math
 import os
 import threading
 import types
@@ -124,6 +125,9 @@ MODULE = types.ModuleType("of_a_user")
 MODULE.inner = types.ModuleType("of_a_user.inner")
 MODULE.inner.level = 1
 PARTIAL = functools.partial(lambda a, x: x + a[0], [1])
+PAIR = collections.namedtuple("Pair", "a b")([1], 2)
+LIBRARY = math
+COPY = [1].copy
 ORDERED = types.SimpleNamespace(a=1, b=2)
 
 
@@ -159,6 +163,12 @@ CHANGES = {
     "a partial": (lambda x: PARTIAL(x), lambda: PARTIAL.args[0].__setitem__(0, 2)),
     "the order of attributes": (lambda x: x + next(iter(vars(ORDERED).values())), reordered),
     "a helper's code": (lambda x: helper(x), lambda: setattr(helper, "__code__", other_helper.__code__)),
+    "a list in a named tuple": (lambda x: x + PAIR.a[0], lambda: PAIR.a.__setitem__(0, 2)),
+    "a library's module": (
+        lambda x: x + int(LIBRARY.pi) - 2, lambda: globals().update(LIBRARY=types.SimpleNamespace(pi=4))
+    ),
+    "a method of a list": (lambda x: x + COPY()[0], lambda: COPY.__self__.__setitem__(0, 2)),
+    "a builtin": (lambda x: x + abs(-1), lambda: globals().update(abs=lambda x: 2)),
     "a method": (lambda x: x + reader(), lambda: setattr(Reader, "__call__", lambda self: 2)),
 }  # fmt: skip
 
@@ -175,7 +185,20 @@ def test_a_change(name):
     assert np.asarray(f(X)).tolist() == [1, 4]
     assert f._program(f._take_apart((X,), {})).changed() is None
     change()
-    assert np.asarray(f(X)).tolist() == [2, 5]
+    try:
+        assert np.asarray(f(X)).tolist() == [2, 5]
+    finally:
+        globals().pop("abs", None)
+
+
+def test_what_is_read_by_name():
+    @ab.autobatch(**interpreted)
+    def f(x):
+        return x + globals()["BY_NAME"]
+
+    for value in (1, 2):
+        globals()["BY_NAME"] = value
+        assert np.asarray(f(X)).tolist() == [value, 3 + value]
 
 
 @pytest.mark.compiles

@@ -1,0 +1,142 @@
+"""Truth, and choices between values, that may differ between members."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import tensorflow as tf
+
+from autobatch import context, errors
+from autobatch.language.structs import contents
+from autobatch.language.values import (
+    WeakScalar,
+    adopts,
+    check_fits,
+    is_tensor,
+    per_member,
+    promoted,
+    weak,
+)
+
+
+def truth(value: Any) -> Any:
+    """``bool(value)``: a bool, or a scalar bool tensor if ``value`` is per-member."""
+    if isinstance(value, WeakScalar):
+        value = value.tensor
+    elif not is_tensor(value):
+        return bool(value)
+    if value.shape.rank != 0:
+        raise errors.TypeMismatchError(
+            f"A condition must be one truth value per member; this has shape {value.shape}.",
+            help="use tf.reduce_all or tf.reduce_any.",
+            kind="condition-of-several",
+        )
+    return value if value.dtype == tf.bool else tf.not_equal(value, tf.zeros([], value.dtype))
+
+
+def not_(value: Any) -> Any:
+    """``not value``"""
+    known = truth(value)
+    return WeakScalar(tf.logical_not(known), bool) if per_member(value) else not known
+
+
+def _unified(left: Any, right: Any) -> tuple[Any, Any]:
+    """Both values as tensors of one dtype and shape, for a choice between them."""
+    left, right = promoted(left, right)
+    if isinstance(left, WeakScalar | bool | int | float) and isinstance(right, WeakScalar | bool | int | float):
+        kinds = {value.kind if isinstance(value, WeakScalar) else type(value) for value in (left, right)}
+        kind = float if float in kinds else int if int in kinds else bool
+        a, b = (value if isinstance(value, WeakScalar) else weak(value) for value in (left, right))
+        return (a, b) if a.kind is b.kind else (a + kind(0), b + kind(0))
+    dtype = next((value.dtype for value in (left, right) if is_tensor(value)), None)
+    tensors = []
+    for value in (left, right):
+        if isinstance(value, WeakScalar):
+            value = value.astype(dtype or value.tensor.dtype)
+        elif isinstance(value, bool | int | float) and dtype is not None and not adopts(type(value), dtype):
+            raise errors.TypeMismatchError(
+                f"One side of the choice is {value!r}, the other has dtype {dtype.name}.", kind="choice-of-unlike"
+            )
+        tensors.append(_choosable(value, left, right, dtype))
+    a, b = tensors
+    if a.dtype != b.dtype or a.shape != b.shape:
+        raise errors.TypeMismatchError(
+            f"The two sides of this choice differ: {a.dtype.name}{list(a.shape)} and {b.dtype.name}{list(b.shape)}.",
+            kind="choice-of-unlike",
+        )
+    return a, b
+
+
+def _choosable(value: Any, left: Any, right: Any, dtype: tf.DType | None) -> tf.Tensor:
+    if dtype is not None:
+        check_fits(value, dtype)
+    try:
+        tensor = tf.convert_to_tensor(value, dtype_hint=dtype)
+    except (TypeError, ValueError):
+        tensor = None
+    if tensor is None or tensor.dtype == tf.string:
+        raise errors.TypeMismatchError(
+            f"Members choose between {left!r} and {right!r}, of which one is neither a tensor nor a number.",
+            help="choose between numbers.",
+            kind="choice-of-objects",
+        )
+    return tensor
+
+
+def ifexp(condition: Any, yes: Callable[[], Any], no: Callable[[], Any]) -> Any:
+    """``yes() if condition else no()``, where both sides are cheap and cannot fail."""
+    known = truth(condition)
+    if not per_member(condition):
+        return yes() if known else no()
+    left, right = limited_to(known, yes), limited_to(tf.logical_not(known), no)
+    if tf.nest.is_nested(left):
+        tf.nest.assert_same_structure(left, right)
+        chosen = left if left is right else tf.nest.map_structure(lambda a, b: _choice(known, a, b), left, right)
+        if left is not right:
+            context.choice(chosen, contents(chosen))
+        return chosen
+    return _choice(known, left, right)
+
+
+def limited_to(condition: tf.Tensor, side: Callable[[], Any]) -> Any:
+    """``side()``, whose checks are only of the members that meet the condition."""
+    with context.collected_remarks() as made:
+        value = side()
+    for remark in made:
+        context.remark(replace(remark, passed=tf.logical_or(remark.passed, tf.logical_not(condition))))
+    return value
+
+
+def _choice(condition: tf.Tensor, left: Any, right: Any) -> Any:
+    if left is right:
+        return left
+    sides = left, right
+    left, right = _unified(left, right)
+    if isinstance(left, WeakScalar):
+        return WeakScalar(tf.where(condition, left.tensor, right.tensor), left.kind, left.near and right.near)
+    chosen = tf.where(condition, left, right)
+    for side in sides:
+        context.view(chosen, side)
+    return chosen
+
+
+def and_(left: Any, right: Callable[[], Any]) -> Any:
+    """``left and right()``"""
+    return ifexp(left, right, lambda: left)
+
+
+def or_(left: Any, right: Callable[[], Any]) -> Any:
+    """``left or right()``"""
+    return ifexp(left, lambda: left, right)
+
+
+def both(left: Any, right: Callable[[], Any]) -> Any:
+    """``bool(left and right())``"""
+    return ifexp(left, lambda: truth(right()), lambda: False)
+
+
+def either(left: Any, right: Callable[[], Any]) -> Any:
+    """``bool(left or right())``"""
+    return ifexp(left, lambda: True, lambda: truth(right()))

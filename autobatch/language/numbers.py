@@ -1,0 +1,97 @@
+"""Python's functions of numbers, for those that differ between members."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+from autobatch import context, errors
+from autobatch.language.choices import both, either, ifexp, truth
+from autobatch.language.values import WIDE_DTYPES, WeakScalar, narrowed, per_member, python_kind
+
+
+def _cast(python: type) -> Callable:
+    def cast(*args: Any) -> Any:
+        if len(args) != 1 or not per_member(args[0]):
+            return python(*args)
+        value = args[0].tensor if isinstance(args[0], WeakScalar) else args[0]
+        if python is bool:
+            return WeakScalar(truth(value), bool)
+        if value.shape.rank != 0:
+            raise errors.TypeMismatchError(
+                f"{python.__name__}() needs a scalar per member, not shape {value.shape}.", kind="scalar-function"
+            )
+        if python is int and value.dtype.is_floating:
+            number = tf.abs(value) < 2.0**63
+            context.check(
+                number, errors.MemberArithmeticError, "a number that is not finite or too large becomes an int"
+            )
+            value = tf.where(number, value, tf.zeros([], value.dtype))
+        if value.dtype.is_integer and python is int:
+            near = args[0].near if isinstance(args[0], WeakScalar) else value.dtype.size < 8
+            return WeakScalar(narrowed(value, tf.int64), int, near)
+        return WeakScalar(tf.cast(value, WIDE_DTYPES[python]), python, near=value.dtype == tf.bool)
+
+    return cast
+
+
+int_, float_, bool_ = _cast(int), _cast(float), _cast(bool)
+
+
+def divmod_(left: Any, right: Any) -> Any:
+    """``divmod(left, right)``"""
+    return left // right, left % right
+
+
+def round_(value: Any, digits: Any = None) -> Any:
+    """``round(value)``, to the even of two integers that are as near; a tensor to ``digits`` as NumPy does it."""
+    if not per_member(value):
+        return round(value) if digits is None else round(value, digits)
+    kind = python_kind(value)
+    if kind is None or per_member(digits):
+        what = "of an array" if kind is None else "to a number of digits that differs between members"
+        raise errors.TypeMismatchError(f"round {what}.", help="use tf.round.", kind="scalar-function")
+    if kind is not float:
+        if digits is None or digits >= 0:
+            return int_(value)
+        unit = 10**-digits
+        whole, rest = divmod_(int_(value), unit)
+        up = either(rest * 2 > unit, lambda: both(rest * 2 == unit, lambda: whole % 2 == 1))
+        return (whole + ifexp(up, lambda: 1, lambda: 0)) * unit
+    tensor = value.tensor if isinstance(value, WeakScalar) else value
+    if digits is None:
+        return int_(tf.round(tensor))
+    scale = tf.constant(10.0 ** abs(digits), tensor.dtype)
+    there, back = (tf.multiply, tf.divide) if digits >= 0 else (tf.divide, tf.multiply)
+    rounded = back(tf.round(there(tensor, scale)), scale)
+    rounded = tf.where(tf.math.is_finite(rounded), rounded, tensor)
+    return WeakScalar(rounded, float) if isinstance(value, WeakScalar) else rounded
+
+
+def pow_(base: Any, exponent: Any, modulus: Any = None) -> Any:
+    """``pow(base, exponent)``, or that modulo a third int."""
+    if modulus is None:
+        return base**exponent
+    if not any(map(per_member, (base, exponent, modulus))):
+        return pow(base, exponent, modulus)
+    if not all(python_kind(value) in (bool, int) for value in (base, exponent, modulus)):
+        raise errors.TypeMismatchError("pow with a modulus is for integers.", kind="scalar-function")
+    base, exponent, modulus = map(int_, (base, exponent, modulus))
+    context.check(truth(exponent >= 0), errors.MemberArithmeticError, "an integer is raised to a negative power")
+    context.check(truth(abs(modulus) < 2**31), errors.MemberArithmeticError, "the modulus of pow has more than 31 bits")
+    result, square = 1 % modulus, base % modulus
+    bits = 63 if isinstance(exponent, WeakScalar) else exponent.bit_length()
+    with context.collected_remarks():  # what stays below the square of the modulus fits
+        for k in range(bits):
+            odd = (exponent >> k) & 1
+            result = ifexp(odd, lambda r=result, s=square: r * s % modulus, lambda r=result: r)
+            square = square * square % modulus
+    return result
+
+
+def cast_to(value: Any, dtype: Any, name: str | None = None) -> tf.Tensor:
+    """``tf.cast(value, dtype)``, of all 64 bits of a Python int."""
+    exact: Any = value.tensor if isinstance(value, WeakScalar) and value.kind is int else value
+    return tf.cast(exact, dtype, name)
