@@ -6,6 +6,7 @@ then what to do, and ends with its short name, by which docs/errors.md has more 
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -45,11 +46,27 @@ class AutobatchError(Exception):
         parts = [message, *(show(place, remark) for place, remark in self.places if place)]
         if help:
             parts.append(f"help: {help}")
-        super().__init__("\n\n".join([*parts, f"[{self.kind}]"]))
+        # An exception of a user's class, which this may be too, has arguments of its own.
+        Exception.__init__(self, "\n\n".join([*parts, f"[{self.kind}]"]))
+
+    def __reduce__(self) -> Any:
+        kept = {name: vars(self)[name] for name in ("members", "results") if name in vars(self)}
+        arguments = (self.message, self.places, self.help)
+        return _rebuilt, (getattr(self, "raised", None) or type(self), arguments, {"kind": self.kind, **kept})
+
+
+def _rebuilt(kind: type[Exception], arguments: tuple, attributes: dict[str, Any]) -> AutobatchError:
+    """A pickled error; ``kind`` may be the class that members raised."""
+    made = kind if issubclass(kind, AutobatchError) else raised_by_members(kind)
+    error = made(*arguments, kind=attributes["kind"])
+    vars(error).update(attributes)
+    return error
 
 
 def usual_kind(error: type[AutobatchError]) -> str:
     """The short name of a class's messages that have none of their own, such as "batch-shape" of BatchShapeError."""
+    if hasattr(error, "raised"):
+        return "member-raises"
     return re.sub("(?<=[a-z])(?=[A-Z])", "-", error.__name__.removesuffix("Error")).lower()
 
 
@@ -91,6 +108,7 @@ class MemberError(AutobatchError):
     """
 
     results: Any = None
+    advice = "test for it with `if` first: a member runs only what it reaches."
 
     def __init__(
         self,
@@ -115,6 +133,28 @@ class MemberArithmeticError(MemberError, ArithmeticError):
 
 class MemberAssertionError(MemberError, AssertionError):
     """Some members failed an ``assert``."""
+
+
+_KNOWN = {
+    IndexError: MemberIndexError,
+    ArithmeticError: MemberArithmeticError,
+    AssertionError: MemberAssertionError,
+}
+
+
+@functools.cache
+def raised_by_members(kind: type[Exception]) -> type[MemberError]:
+    """The error for members that raised an exception of this class: a MemberError, and one of that class too."""
+    if kind in _KNOWN:
+        return _KNOWN[kind]
+    own = {
+        "__doc__": f"Some members raised {kind.__name__}.",
+        "__module__": __name__,
+        "__str__": Exception.__str__,
+        "raised": kind,
+        "advice": "the error's `results` has what the others return.",
+    }
+    return type(f"Member{kind.__name__}", (MemberError, kind), own)
 
 
 class StackOverflowError(MemberError):

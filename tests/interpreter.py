@@ -61,6 +61,8 @@ def _member(typed: Any, arguments: list[list[tf.Tensor]], shared: list[tf.Tensor
                 pc = target
             case ir.Branch(condition, true, false):
                 pc = true if tops[condition][0] else false
+            case ir.Raise():
+                raise AssertionError("a member raises")
             case _ if frames:
                 pc = frames.pop()
             case _:

@@ -141,9 +141,10 @@ def prints_all(x):
     return x
 
 
-def raises(x):
-    if x < 0:
-        raise ValueError("negative")  # here
+def raises_a_variable(x):
+    for error in (ValueError("a"), KeyError("b")):
+        if x < 0:
+            raise error  # here
     return x
 
 
@@ -183,7 +184,7 @@ def several_at_once(x):
         y = x
     del y
     if x > 0:
-        raise ValueError
+        pass
     del x
     return 1.0
 
@@ -267,7 +268,7 @@ CASES = [
     (writes_into_a_result, UnsupportedSyntaxError), (loop_over_items, UnsupportedSyntaxError),
     (matches, UnsupportedSyntaxError), (shape_of_a_member, TypeMismatchError),
     (returns_an_object, TypeMismatchError), (power_of_a_member, TypeMismatchError),
-    (prints_all, UnsupportedSyntaxError), (raises, UnsupportedSyntaxError),
+    (prints_all, UnsupportedSyntaxError), (raises_a_variable, UnsupportedSyntaxError),
     (range_of_a_pair, UnsupportedSyntaxError), (float_of_a_vector, TypeMismatchError),
     (passes_a_pair, UnsupportedSyntaxError), (without_end, UnsupportedSyntaxError),
     (looks_at_the_value, TypeMismatchError), (chooses_an_item, TypeMismatchError),

@@ -57,7 +57,7 @@ def fault(
         return first.error(
             f"In {_members([start + m for m in same])}, {first.failure}{text}",
             [(first.location, "")],
-            "test for it with `if` first: a member runs only what it reaches.",
+            first.error.advice,
             tuple(start + m for m in failed),
         )
     return None

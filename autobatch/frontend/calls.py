@@ -13,16 +13,16 @@ import numpy as np
 
 from autobatch import errors
 from autobatch.frontend.core import Callee, Target
-from autobatch.frontend.expressions import Expressions
 from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.source import signature, unparse
 from autobatch.frontend.syntax import constant, load, support
+from autobatch.frontend.texts import Texts, escaped
 from autobatch.language.operators import BUILTINS
 
 _GENERATORS = (random.Random, np.random.Generator, np.random.RandomState)
 
 
-class Calls(Expressions):
+class Calls(Texts):
     def on_Call(self, node: gast.Call) -> gast.AST:
         callee = self.callee(node.func)
         if callee is not None:
@@ -64,21 +64,6 @@ class Calls(Expressions):
         text = escaped(options["sep"]).join(self.text(argument, values) for argument in node.args)
         text += escaped(options["end"].removesuffix("\n"))
         return support("print_", [constant(text, node), *self.in_order(values)], node)
-
-    def text(self, node: gast.AST, values: list[gast.AST]) -> str:
-        """The expression as a text for ``str.format``; the values for its fields are added to ``values``."""
-        if isinstance(node, gast.Constant) and isinstance(node.value, str):
-            return escaped(node.value)
-        if isinstance(node, gast.JoinedStr):
-            return "".join(self.text(part, values) for part in node.values)
-        conversion = spec = ""
-        if isinstance(node, gast.FormattedValue):
-            conversion = f"!{chr(node.conversion)}" if node.conversion >= 0 else ""
-            if node.format_spec is not None:
-                spec = ":" + "".join(self.text(part, values) for part in node.format_spec.values)
-            node = node.value
-        values.append(node)
-        return f"{{{len(values) - 1}{conversion}{spec}}}"
 
     def use_operator(self, call: gast.Call) -> None:
         """Has the call of a builtin go to our operator for it, if there is one."""
@@ -161,11 +146,6 @@ class Calls(Expressions):
                 kind="nested-function-as-static",
             )
         return value
-
-
-def escaped(text: str) -> str:
-    """The text as ``str.format`` takes it."""
-    return text.replace("{", "{{").replace("}", "}}")
 
 
 def _call_signature(callee: Callee) -> inspect.Signature:

@@ -19,7 +19,8 @@ from autobatch.frontend.nested import Nested
 from autobatch.frontend.refusals import together
 from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.source import Source, unparse
-from autobatch.frontend.syntax import Statements, always_leaves, assign, constant, load, renamed, store, support, thunk
+from autobatch.frontend.syntax import Statements, always_leaves, assign, constant, load, renamed, store, support
+from autobatch.frontend.texts import escaped
 
 
 def desugar(source: Source, callee_of: Callable[[Any], Callee | None], unrolled: Mapping[Any, int]) -> Core:
@@ -132,9 +133,35 @@ class _Desugarer(Nested):
         test = self.expression(node.test)
         arguments = [test, constant(self.written(node.test), node), constant(text, node)]
         if values:
-            shown = gast.copy_location(gast.Tuple(elts=values, ctx=gast.Load()), node)
-            arguments.append(self.in_scope(thunk(shown)))
+            arguments.append(self.shown(values, node))
         self.emit(gast.Expr(value=support("assert_", arguments, node)), node)
+
+    def do_Raise(self, node: gast.Raise) -> None:
+        raised = node.exc if node.exc is not None else constant(None, node)
+        call = isinstance(raised, gast.Call)
+        kind = self.static_value(raised.func if call else raised)
+        values: Statements = []
+        if isinstance(kind, Exception) and not call:  # made outside
+            reference, text, kind = support("type_", [raised], node), escaped(str(kind)), type(kind)
+        else:
+            reference, text = (raised.func, self.message(raised, values)) if call else (raised, "")
+        if not (isinstance(kind, type) and issubclass(kind, Exception)):
+            self.refuse(
+                node,
+                "`raise` of what is no known exception",
+                "raise a class of exceptions, or call one: raise ValueError(f'not {x}').",
+                kind="raise-statement",
+            )
+        arguments = [reference, constant(text, node), self.shown(values, node)]
+        self.emit(gast.Expr(value=support("raise_", arguments, node)), node)
+        self.emit(gast.Raise(exc=None, cause=None), node)
+
+    def message(self, call: gast.Call, values: Statements) -> str:
+        """What an exception says that is made by this call, as a text for ``str.format``."""
+        if len(call.args) == 1 and not call.keywords:
+            return self.text(call.args[0], values)
+        parts = [self.field(argument, values, "!r") for argument in call.args]
+        return f"({', '.join(parts)})" if parts else ""
 
     def written(self, node: gast.AST) -> str:
         """The expression as the user wrote it."""

@@ -13,7 +13,7 @@ from autobatch.frontend.syntax import SCOPES
 
 _STATEMENTS = (
     gast.Assign, gast.AugAssign, gast.AnnAssign, gast.Expr, gast.If, gast.While, gast.For,
-    gast.Assert, gast.Break, gast.Continue, gast.FunctionDef, gast.Pass, gast.Return,
+    gast.Assert, gast.Break, gast.Continue, gast.FunctionDef, gast.Pass, gast.Raise, gast.Return,
 )  # fmt: skip
 _EXPRESSIONS = (
     gast.Attribute, gast.BinOp, gast.BoolOp, gast.Call, gast.Compare, gast.Constant, gast.Dict, gast.DictComp,
@@ -36,7 +36,7 @@ class _Refused:
     kind: str
 
 
-_NO_EXCEPTIONS = "per-member exceptions do not exist; test for the bad case with `if`."
+_NO_EXCEPTIONS = "a member's exception cannot be caught yet; test for the bad case with `if`."
 _NO_YIELD = "collect results in a tensor and return it."
 _NO_WAITING = "autobatched code cannot wait for anything."
 _NO_OUTER = "return the new value, and assign it outside."
@@ -46,9 +46,6 @@ _REFUSED = {
     "With": _Refused("`with`", "move the `with` into an undecorated helper function and call that.", "with-statement"),
     "Try": _TRY,
     "TryStar": _TRY,
-    "Raise": _Refused(
-        "`raise`", "per-member exceptions do not exist; return a value that marks the failure.", "raise-statement"
-    ),
     "Yield": _Refused("`yield`", _NO_YIELD, "yield"),
     "YieldFrom": _Refused("`yield from`", _NO_YIELD, "yield"),
     "Await": _Refused("`await`", _NO_WAITING, "await"),

@@ -92,6 +92,8 @@ class _Builder:
                 self.goto(loop.exit if isinstance(node, gast.Break) else loop.head)
             case gast.Return():
                 self.current.end = self.current.end or (ir.Return,)
+            case gast.Raise():
+                self.current.end = (ir.Raise,)
             case _:
                 inputs, outputs = _variables(node, self.locals, self.core.helpers)
                 location = self.source.location(node)

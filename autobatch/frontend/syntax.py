@@ -113,7 +113,7 @@ def _located(statement: gast.AST, at: gast.AST) -> Any:
 def always_leaves(body: Statements) -> bool:
     """Whether control never falls off the end."""
     match body[-1] if body else None:
-        case gast.Return() | gast.Break() | gast.Continue():
+        case gast.Return() | gast.Break() | gast.Continue() | gast.Raise():
             return True
         case gast.If(body=yes, orelse=no):
             return always_leaves(yes) and always_leaves(no)

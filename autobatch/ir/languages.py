@@ -3,10 +3,10 @@
     Local  Program = [Function]    Function = inputs, [Block], outputs
            Block = [Op], Terminator
            Op = Primitive ys = f(xs) | Call ys = F(xs)
-           Terminator = Jump i | Branch x i j | Return
+           Terminator = Jump i | Branch x i j | Return | Raise
     Stack  StackProgram = inputs, [Block], outputs          (all functions merged)
            Op = Push ys = f(xs) | Update ys = f(xs) | Pop xs
-           Terminator = Jump i | Branch x i j | PushJump i j | Return   (a branch may also return)
+           Terminator = Jump i | Branch x i j | PushJump i j | Return | Raise   (a branch may also return)
 
 Everything is frozen: a pass is a function from program to program.  ``str()`` of any node is the
 text form that ``Lowered.as_text`` shows and that the golden tests compare.
@@ -189,12 +189,20 @@ class Return:
         return "return"
 
 
+@dataclass(frozen=True)
+class Raise:
+    """The end of members that have failed a check in the block, which are all that get here."""
+
+    def __str__(self) -> str:
+        return "raise"
+
+
 # --- blocks, functions, programs ----------------------------------------------------------------
 
 LocalOp = Primitive | Call
 StackOp = Push | Update | Pop
 Op = LocalOp | StackOp
-Terminator = Jump | Branch | PushJump | Return
+Terminator = Jump | Branch | PushJump | Return | Raise
 
 
 @dataclass(frozen=True)

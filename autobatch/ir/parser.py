@@ -154,6 +154,8 @@ def _blocks(lines: _Lines, op_of: Callable[[str, ir.Location], _Op]) -> list[_Dr
 def _terminator(line: str, place: ir.Location) -> ir.Terminator | None:
     if line == "return":
         return ir.Return()
+    if line == "raise":
+        return ir.Raise()
     if found := re.fullmatch(r"push((?:jump|branch) .*) (\d+)", line):
         then = _terminator(found[1], place)
         return ir.PushJump(then, int(found[2]), place) if isinstance(then, ir.Jump | ir.Branch) else None

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from autobatch import errors, ir
@@ -35,7 +36,8 @@ class Check:
 
     def said(self, leaves: Sequence[tf.Tensor], shared: Sequence[tf.Tensor]) -> str:
         """The text for one member, from the stored leaves of its values."""
-        return self.text.format(*map(plain, value_from(self.values.type, leaves, shared)))
+        values = [plain(value) for value in value_from(self.values.type, leaves, shared)]
+        return self.text.format(*(value.item() if isinstance(value, np.generic) else value for value in values))
 
 
 def makes_checks(ops: Sequence[Any], checks: Sequence[Check]) -> bool:

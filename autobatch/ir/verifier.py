@@ -54,7 +54,7 @@ def _(program: ir.Program) -> None:
 def _verify_function(function: ir.Function, program: ir.Program) -> None:
     where = f"of `{function.name}`"
     _distinct(function.inputs, f"inputs {where}")
-    _verify_blocks(function.blocks, ir.Primitive | ir.Call, ir.Jump | ir.Branch | ir.Return, where)
+    _verify_blocks(function.blocks, ir.Primitive | ir.Call, ir.Jump | ir.Branch | ir.Return | ir.Raise, where)
     callees = {f.name: f for f in program.functions}
     known = {*function.inputs, *(v for block in function.blocks for op in block.ops for v in ir.writes(op))}
     for i, block in enumerate(function.blocks):
@@ -179,7 +179,7 @@ def _(typed: TypedStackProgram) -> None:
 def _verify_stack_program(typed: TypedStackProgram) -> None:
     program, where = typed.program, "of the program"
     _distinct(program.inputs, f"inputs {where}")
-    ends = ir.Jump | ir.Branch | ir.PushJump | ir.Return
+    ends = ir.Jump | ir.Branch | ir.PushJump | ir.Return | ir.Raise
     _verify_blocks(program.blocks, ir.Update | ir.Push | ir.Pop, ends, where)
     _check(len(typed.owners) == len(program.blocks), "Not every block has an owner.")
     _check(not typed.flows or len(typed.flows) == len(program.blocks), "Not every block's leaves are known.")

@@ -98,13 +98,16 @@ def _install_meeting(name: str, reflected: bool) -> None:
     attribute = f"__{'r' if reflected else ''}{name}__"
     theirs, python = getattr(tf.Tensor, attribute), getattr(operator, f"{name}_" if name in ("and", "or") else name)
 
-    def apply(self: Any, other: Any) -> Any:
-        if context.mode() is context.Mode.TRACING:
+    def apply(self: Any, other: Any, *modulus: Any) -> Any:
+        if modulus:
+            return pow(*map(_known, (self, other, *modulus)))
+        if context.mode() is not context.Mode.BATCH:
             pair = promoted(self, other)
             if name in _OF_NUMBERS and python_kind(self) is bool and python_kind(other) is bool:
                 pair = number(as_weak(self)), other  # truth values are counted
             if pair[0] is not self or pair[1] is not other:
                 return python(*(pair[::-1] if reflected else pair))
+        if context.mode() is context.Mode.TRACING:
             if name == "mul" and isinstance(other, list | tuple) and self.dtype.is_integer and self.shape.rank == 0:
                 raise sequence_times_member(other)
             if name in _COMPARISONS and not fits(other, self.dtype):
@@ -133,7 +136,7 @@ def _install_item() -> None:
 
 def _shift(python: Operator) -> Operator:
     def apply(left: Any, right: Any) -> Any:
-        if context.mode() is not context.Mode.TRACING or not (_is_integer(left) and _is_integer(right)):
+        if context.mode() is context.Mode.BATCH or not (_is_integer(left) and _is_integer(right)):
             return NotImplemented
         left, right = promoted(left, right)
         if isinstance(left, WeakScalar) or isinstance(right, WeakScalar):
@@ -162,11 +165,19 @@ def _install_unary() -> None:
     theirs = tf.Tensor.__neg__
 
     def negative(self: tf.Tensor) -> Any:
-        counted = context.mode() is context.Mode.TRACING and python_kind(self) is bool
+        counted = context.mode() is not context.Mode.BATCH and python_kind(self) is bool
         return -as_weak(self) if counted else theirs(self)
 
     tf.Tensor.__neg__ = negative
     tf.Tensor.__pos__ = lambda self: as_weak(self) + 0 if python_kind(self) is bool else self
+    tf.Tensor.__divmod__ = lambda self, other: (self // other, self % other)
+    tf.Tensor.__rdivmod__ = lambda self, other: (other // self, other % self)
+    tf.Tensor.__round__ = lambda self, *digits: round(_known(self), *digits)
+
+
+def _known(value: Any) -> Any:
+    """The number of a member in plain Python; elsewhere desugared code has functions for these."""
+    return value.numpy().item() if is_tensor(value) else value
 
 
 def install() -> None:

@@ -57,6 +57,13 @@ def assert_(condition: Any, source: str, text: str, values: Callable[[], tuple] 
     context.check(truth(condition), errors.MemberAssertionError, f"`assert {source}` failed", text, shown)
 
 
+def raise_(kind: type[Exception], text: str, values: Callable[[], tuple]) -> None:
+    """``raise kind(text.format(*values()))``: the members that get here fail."""
+    with context.collected_remarks():
+        shown = values()
+    context.check(False, errors.raised_by_members(kind), kind.__name__, text, shown)
+
+
 def now(value: Any) -> Any:
     """A name's value in plain Python, where ``x[i] = v`` has made another tensor of it."""
     return context.now(value)

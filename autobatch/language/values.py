@@ -115,8 +115,10 @@ class WeakScalar:
         return f"WeakScalar({self.kind.__name__}, {self.tensor!r})"
 
 
-def number(value: WeakScalar) -> WeakScalar:
+def number(value: Any) -> Any:
     """``value`` with bool turned into int, as Python's arithmetic does."""
+    if not isinstance(value, WeakScalar):
+        return +value
     if value.kind is bool:
         return WeakScalar(tf.cast(value.tensor, tf.int64), int, near=True)
     return value
@@ -194,7 +196,7 @@ def promoted(left: Any, right: Any) -> tuple[Any, Any]:
         if numbers[k] is not None and not value.dtype.is_floating:
             value = as_weak(value)
         elif kind is bool:
-            other = number(other) if isinstance(other, WeakScalar) else int(other)
+            other = number(other)
         else:
             value = tf.cast(value, WIDE_DTYPES[kind])
         return (value, other) if k == 0 else (other, value)
@@ -213,8 +215,10 @@ def python_kind(value: Any) -> type | None:
     return next((kind for kind, has in kinds if has), None)
 
 
-def as_weak(value: tf.Tensor) -> WeakScalar:
-    """A member's integer or truth value as the number of Python's that it stands for."""
+def as_weak(value: tf.Tensor) -> Any:
+    """A member's integer or truth value as the number of Python's that it stands for; itself, where that is known."""
+    if hasattr(value, "numpy"):
+        return value.numpy().item()
     if value.dtype.is_bool:
         return WeakScalar(value, bool)
     return WeakScalar(narrowed(value, tf.int64), int, near=value.dtype.size < 8)

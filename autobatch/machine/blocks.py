@@ -435,6 +435,8 @@ class Machine:
                 if not ir.may_return(terminator):
                     return there
                 return there | self._return(active & tf.equal(target, ir.RETURN), state | there)
+            case ir.Raise():
+                return {"pc": pc}  # the check that they failed has stopped them
             case ir.PushJump(then, return_to):
                 depth = state["depth"]
                 frame = tf.fill([self.size], return_to)

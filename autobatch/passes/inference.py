@@ -33,6 +33,7 @@ from autobatch.ir.types import (
     type_of,
 )  # fmt: skip
 from autobatch.language.indexing import UnlikeItemsError
+from autobatch.language.operators import raise_
 from autobatch.language.structs import Rows, map_rows
 from autobatch.passes import conversions
 from autobatch.passes.simplify import decide_branches, simplified
@@ -53,7 +54,10 @@ def infer(program: ir.Program) -> TypedProgram:
     entry = program.entry
     for variable, type_ in zip(entry.inputs, program.arguments, strict=True):
         inference.record((entry.name, variable), type_, entry.location)
-    inference.run()
+    try:
+        inference.run()
+    except _Raises as raised:
+        return infer(raised.told(program))
     functions = []
     for function in program.functions:
         if function.name in inference.entered:
@@ -82,6 +86,29 @@ class UnrollingNeeded(Exception):  # noqa: N818 (a request, not an error)
         self.loops = tuple(loops)
 
 
+# What Python raises for values, where another value would do.
+_OF_VALUES = (ArithmeticError, LookupError, ValueError, AssertionError)
+
+
+class _Raises(Exception):  # noqa: N818 (a request, not an error)
+    """An operation raises for all members that get to it, which may be none."""
+
+    def __init__(self, at: tuple[str, int], op: ir.Assign, error: Exception):
+        self.at, self.op, self.error = at, op, error
+
+    def told(self, program: ir.Program) -> ir.Program:
+        """The program in which they fail there."""
+        (name, i), error = self.at, self.error
+        text = f"raise_({type(error).__name__}, {str(error)!r})"
+        expression = ir.Expression(text, lambda: raise_(type(error), "{}", lambda: (str(error),)))
+        function = program[name]
+        blocks = list(function.blocks)
+        before = blocks[i].ops[: blocks[i].ops.index(self.op)]
+        blocks[i] = ir.Block((*before, ir.Primitive((), expression, (), self.op.location)), ir.Raise())
+        changed = replace(function, blocks=tuple(blocks))
+        return replace(program, functions=tuple(changed if f.name == name else f for f in program.functions))
+
+
 class _Inference:
     def __init__(self, program: ir.Program, shared: Sequence[Tensor | Weak]):
         self.program, self.shared = program, shared
@@ -95,6 +122,7 @@ class _Inference:
         self.made: dict[tuple[str, int, int], dict[str, Type]] = {}  # likewise, the types of what they assign
         self.unlike: list[UnlikeItemsError] = []
         self.failures: dict[tuple[str, int], Exception] = {}
+        self.raised_in: dict[Exception, ir.Assign] = {}
         self.cache: dict[tuple, Traced] = {}
         self.escaping = {f.name: _read_elsewhere(f) for f in program.functions}
 
@@ -104,10 +132,26 @@ class _Inference:
             del self.pending[at]
             self.failures.pop(at, None)
             self.walk(*at)
+            if not self.pending and not self.failures:
+                self.end_without_results()
         if self.unlike:
             raise UnrollingNeeded(self.unlike)
-        for error in self.failures.values():
+        for at, error in self.failures.items():
+            op = self.raised_in.get(error)
+            if op is not None and at != (self.program.entry.name, 0) and isinstance(error, _OF_VALUES):
+                raise _Raises(at, op, error)
             raise error
+
+    def end_without_results(self) -> None:
+        """Gives those functions a result, None, that end by exceptions alone."""
+        for name in self.entered:
+            function = self.program[name]
+            raises = any(
+                isinstance(b.terminator, ir.Raise) for i, b in enumerate(function.blocks) if (name, i) in self.visited
+            )
+            for v in function.outputs if raises else ():
+                if (name, v) not in self.types:
+                    self.record((name, v), Static(None), function.location)
 
     def record(self, variable: Variable, type_: Type, location: ir.Location) -> None:
         """Joins a type into a variable's, and has its readers walked again if that changed it."""
@@ -283,7 +327,14 @@ class _Inference:
             if region.kind == "batch":
                 return {v: t for v, t in _batched_types(region.ops[0], env).items() if v in wanted}, ()
             env = cross(env)
-            checks = tuple(outcome.check for outcome in execute(region.ops, env, graph))
+            outcomes = []
+            for op in region.ops:
+                try:
+                    outcomes += execute((op,), env, graph)
+                except Exception as error:
+                    self.raised_in[error] = op
+                    raise
+            checks = tuple(outcome.check for outcome in outcomes)
             return {v: _type_of_variable(env[v], v, region) for v in wanted}, checks
 
     # --- checks of the whole --------------------------------------------------------------------

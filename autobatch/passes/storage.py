@@ -53,6 +53,8 @@ def _liveness(typed: TypedStackProgram, live_saves: bool, temporaries: bool) -> 
 
     def end(i: int) -> frozenset[Leaf]:
         match program.blocks[i].terminator:
+            case ir.Raise():
+                return none
             case ir.Return():
                 owner = typed.owners[i]
                 read = [blocks[t.return_to].reads for t in calls if typed.owners[t.targets[0]] == owner]

@@ -114,6 +114,13 @@ def asserts(x):
     return x
 
 
+@feature("`raise`", X, note="the error is of that class too; `.members`, `.results`, as for `assert`")
+def raises(x):
+    if x < -100:
+        raise ValueError(f"{x:.2f} is too low")
+    return x
+
+
 @feature("`pass`, docstrings, annotations", X)
 def quiet(x: tf.Tensor) -> tf.Tensor:
     """Has a docstring."""

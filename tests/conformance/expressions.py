@@ -93,6 +93,12 @@ def contained(n):
     return n in (0, 3), 2 in [n, 1], n not in [0]
 
 
+@feature("`int` and `float` and `bool` together; shifts; `divmod`, `round`, `pow` of three", X, N)
+def mixed(x, n):
+    sign = (x > 0) - (x < 0)
+    return n * 0.5 + x, n**0.5, sign + n, n << 3 >> 1, divmod(n + 7, 3), round(x * 2), pow(n, 5, 7)
+
+
 @feature("`min`, `max`, `abs`, `int`, `float`, `bool`, `len`, `sum`, `divmod`", X, N, V)
 def builtin_functions(x, n, v):
     count = 0

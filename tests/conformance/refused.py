@@ -22,7 +22,7 @@ def with_(x):
         return x
 
 
-@refused("`try`, `raise`", UnsupportedSyntaxError, "`if`, and a value that marks the failure; `assert`")
+@refused("`try`", UnsupportedSyntaxError, "`if`")
 def try_(x):
     try:  # here
         return x

@@ -1,6 +1,7 @@
 """Each program of the families against plain Python, interpreted and compiled."""
 
 import importlib.util
+import pickle
 import sys
 from pathlib import Path
 
@@ -10,8 +11,9 @@ import tensorflow as tf
 
 import autobatch as ab
 from autobatch.errors import AutobatchError, MemberError
+from tests.fuzz.running import batched
 
-FAMILIES = ("numbers", "objects", "calls")
+FAMILIES = ("numbers", "objects", "calls", "exceptions")
 MODES = {"local_static": {"backend": "local_static", "jit_compile": False}, "program_counter": {}}
 
 
@@ -94,3 +96,40 @@ def assert_equal(found, expected):
         np.testing.assert_allclose(found.astype(float), expected.astype(float), rtol=1e-6)
     else:
         np.testing.assert_array_equal(found.astype(object) + 0, expected.astype(object) + 0)
+
+
+RAISED = [
+    (ValueError, "f'{n} is odd'"),
+    (OSError, "'odd'"),
+    (KeyError, "n"),
+    (UnicodeError, "''"),
+    (ArithmeticError, "1, n"),
+]
+
+
+@pytest.mark.parametrize(("kind", "arguments"), RAISED)
+def test_a_raised_error_is_of_its_class(kind, arguments):
+    scope = batched(f"def f(n):\n    if n % 2 == 1:\n        raise {kind.__name__}({arguments})\n    return n\n")
+    with pytest.raises(kind) as caught:
+        ab.autobatch(scope["f"], **MODES["local_static"])(np.array([2, 3, 4, 5]))
+    error = caught.value
+    assert isinstance(error, MemberError)
+    assert error.members == (1, 3)
+    assert np.asarray(error.results)[[0, 2]].tolist() == [2, 4]
+    copy = pickle.loads(pickle.dumps(error))
+    assert isinstance(copy, kind)
+    assert copy.members == (1, 3)
+    assert str(copy) == str(error)
+
+
+SAYS = """def f(n, x):
+    if n < 0:
+        raise KeyError("%d and %.1f" % (n, x) + ", " + str(n) + " {:.2f} {n}".format(x, n=n))
+    return n
+"""
+
+
+def test_what_a_raised_error_says():
+    f = ab.autobatch(batched(SAYS)["f"], **MODES["local_static"])
+    with pytest.raises(KeyError, match=r"In member 1, KeyError: -3 and 2\.5, -3 2\.50 -3\n"):
+        f(np.array([2, -3]), np.array([0.5, 2.5]))

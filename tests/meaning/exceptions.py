@@ -1,0 +1,146 @@
+"""Members that raise, and lines that Python would not get through."""
+
+# ruff: noqa
+import numpy as np
+
+import autobatch as ab
+from tests.meaning.case import case
+
+N = np.array
+n = N([3, 0, -2, 5])
+
+
+class Negative(ValueError):
+    def __init__(self, value, more):
+        super().__init__(value, more)
+        self.value = value
+
+
+EMPTY = KeyError("nothing")
+
+
+@case(n)
+def raises(n):
+    if n < 0:
+        raise ValueError(f"{n} is negative")
+    return n + 1
+
+
+@case(n)
+def raises_in_many_ways(n):
+    if n < 0:
+        raise Negative(n, "negative")
+    elif n == 0:
+        raise EMPTY
+    elif n == 5:
+        raise IndexError
+    return n * 2
+
+
+@case(n)
+def validates(n):
+    if not isinstance(n, int):
+        raise TypeError("n must be an int")
+    if n < 0:
+        raise ValueError("n must not be negative, but is " + str(n)) from None
+    k = 0
+    while True:
+        k += 1
+        if k > 4:
+            raise RuntimeError("%d turns are too many for %s" % (k, n))
+        if k > n:
+            return k
+
+
+@ab.autobatch
+def factorial(n):
+    if n < 0:
+        raise ValueError("no factorial")
+    return 1 if n == 0 else n * factorial(n - 1)
+
+
+@case(n)
+def callee_raises(n):
+    return factorial(n) + 1
+
+
+@ab.autobatch
+def fail(n):
+    raise ValueError(n)
+
+
+@case(n)
+def callee_always_raises(n):
+    if n < 0:
+        fail(n)
+    return n
+
+
+@case(n)
+def always_raises(n):
+    raise ValueError("{} {n:.1f}".format(1, n=n))
+
+
+@case(n)
+def after_a_loop(n):
+    for i in range(4):
+        if i == n:
+            break
+    else:
+        raise StopIteration("not found")
+    return i
+
+
+@case(n)
+def nested_function_raises(n):
+    def check(v):
+        if v < 0:
+            raise ValueError("negative")
+        return v
+
+    return check(n) + check(n + 2)
+
+
+@case(n)
+def beyond_a_known_list(n):
+    total, xs = 0, [1, 2, 3]
+    for i in ab.unroll(range(4)):
+        if i < n:
+            total += xs[i]
+    return total
+
+
+@case(n)
+def known_division(n):
+    if n > 3:
+        return 1 // 0
+    return n
+
+
+@case(n)
+def known_key(n):
+    d = {"a": 1}
+    if n > 3:
+        return d["b"]
+    return n
+
+
+def at_most_two(k):
+    if k > 2:
+        raise KeyError(k)
+    return k
+
+
+@case(n)
+def helper_raises(n):
+    if n > 3:
+        return at_most_two(3)
+    return n + at_most_two(1)
+
+
+@case(n)
+def wrong_unpacking(n):
+    if n > 3:
+        a, b = (1, 2, 3)
+        return a
+    return n
