@@ -17,6 +17,7 @@ from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.source import signature, unparse
 from autobatch.frontend.syntax import constant, load, support
 from autobatch.frontend.texts import Texts, escaped
+from autobatch.language.mathematics import STAND_INS
 from autobatch.language.operators import BUILTINS
 
 _GENERATORS = (random.Random, np.random.Generator, np.random.RandomState)
@@ -77,6 +78,8 @@ class Calls(Texts):
             )
         if isinstance(value, Hashable) and value in BUILTINS:
             call.func = support(BUILTINS[value], [], call).func
+        elif isinstance(value, Hashable) and value in STAND_INS:
+            call.func = support("stand_in", [call.func], call)
 
     def autobatched_call(self, node: gast.Call, callee: Callee) -> gast.AST:
         starred = [a for a in node.args if isinstance(a, gast.Starred)] + [k for k in node.keywords if k.arg is None]

@@ -31,6 +31,7 @@ from autobatch.language.indexing import (
     unroll_first,
     unrolled,
 )
+from autobatch.language.mathematics import stand_in
 from autobatch.language.numbers import bool_, cast_to, divmod_, float_, int_, pow_, round_
 from autobatch.language.structs import Rows
 from autobatch.language.values import (
@@ -45,8 +46,8 @@ arithmetic.install()
 
 __all__ = [
     "and_", "bool_", "both", "cast_to", "divmod_", "either", "float_", "getitem", "ifexp", "int_", "item",
-    "item_from_end", "not_", "or_", "place", "pow_", "round_", "rows", "sequence", "setitem", "slice_", "truth",
-    "unpack", "unroll", "unroll_first", "unrolled",
+    "item_from_end", "not_", "or_", "place", "pow_", "round_", "rows", "sequence", "setitem", "slice_", "stand_in",
+    "truth", "unpack", "unroll", "unroll_first", "unrolled",
 ]  # fmt: skip
 
 
