@@ -18,6 +18,7 @@ from autobatch.frontend.source import signature, unparse
 from autobatch.frontend.syntax import constant, load, support
 from autobatch.frontend.texts import Texts, escaped
 from autobatch.language.mathematics import STAND_INS
+from autobatch.language.numpy import METHODS, is_numpy
 from autobatch.language.operators import BUILTINS
 
 _GENERATORS = (random.Random, np.random.Generator, np.random.RandomState)
@@ -80,6 +81,10 @@ class Calls(Texts):
             call.func = support(BUILTINS[value], [], call).func
         elif isinstance(value, Hashable) and value in STAND_INS:
             call.func = support("stand_in", [call.func], call)
+        elif is_numpy(value):
+            call.func = support("numpy_", [call.func], call)
+        elif isinstance(call.func, gast.Attribute) and call.func.attr in METHODS and value is UNKNOWN:
+            call.func = support("method", [call.func.value, constant(call.func.attr, call)], call)
 
     def autobatched_call(self, node: gast.Call, callee: Callee) -> gast.AST:
         starred = [a for a in node.args if isinstance(a, gast.Starred)] + [k for k in node.keywords if k.arg is None]

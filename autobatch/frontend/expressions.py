@@ -23,6 +23,7 @@ from autobatch.frontend.syntax import (
     support,
     thunk,
 )  # fmt: skip
+from autobatch.language.numpy import ATTRIBUTES
 
 _MAKES_NEW = (gast.BinOp, gast.UnaryOp, gast.Compare, gast.Constant)  # what no variable holds
 _TOTAL_OPERATORS = (gast.Add, gast.Sub, gast.Mult)
@@ -242,6 +243,11 @@ class Expressions(Scope):
         if not self.has_local(node.slice):
             return self.children(node)
         return support("getitem", self.in_order([node.value, index_value(node.slice)]), node)
+
+    def on_Attribute(self, node: gast.Attribute) -> gast.AST:
+        if node.attr in ATTRIBUTES and self.static_value(node) is UNKNOWN:
+            return support("attribute", [self.expression(node.value), constant(node.attr, node)], node)
+        return self.children(node)
 
     def on_BoolOp(self, node: gast.BoolOp) -> gast.AST:
         return self.bool_op(node, wants_value=True)

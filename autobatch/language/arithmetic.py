@@ -175,6 +175,17 @@ def _install_unary() -> None:
     tf.Tensor.__round__ = lambda self, *digits: round(_known(self), *digits)
 
 
+def _install_matmul() -> None:
+    """``@`` of vectors, which TensorFlow refuses."""
+    theirs = tf.Tensor.__matmul__
+
+    def product(self: tf.Tensor, other: Any) -> Any:
+        of_vectors = context.mode() is not context.Mode.BATCH and 1 in (self.shape.rank, np.ndim(other))
+        return tf.experimental.numpy.matmul(self, other) if of_vectors else theirs(self, other)
+
+    tf.Tensor.__matmul__ = product
+
+
 def _known(value: Any) -> Any:
     """The number of a member in plain Python; elsewhere desugared code has functions for these."""
     return value.numpy().item() if is_tensor(value) else value
@@ -183,6 +194,7 @@ def _known(value: Any) -> Any:
 def install() -> None:
     _install_shifts()
     _install_unary()
+    _install_matmul()
     for name, ours in (("floordiv", _floordiv), ("mod", _mod), ("truediv", _truediv), ("pow", _pow)):
         _install(name, ours)
     for name in _COMPARISONS:

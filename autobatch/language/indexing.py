@@ -287,6 +287,8 @@ def setitem(value: Any, index: Any, item: Any) -> Any:
         raise errors.TypeMismatchError(
             "A ragged argument cannot be changed.", help="fill a tensor of your own.", kind="ragged-changed"
         )
+    if isinstance(value, np.ndarray):
+        value = tf.convert_to_tensor(value)
     if not is_tensor(value) and _has_member_index(index) and context.mode() is context.Mode.TRACING:
         raise errors.TypeMismatchError(
             f"A {type(value).__name__} cannot be changed at an index that differs between members.",
@@ -304,6 +306,7 @@ def setitem(value: Any, index: Any, item: Any) -> Any:
 
 def place(value: tf.Tensor, index: Any, item: Any) -> tuple[tf.Tensor, tf.Tensor]:
     """What ``value[index] = item`` writes: positions [..., k] on the first k axes, and the parts to put there."""
+    value = tf.convert_to_tensor(value)
     parts = _all_parts(index, value.shape.rank)
     if len(parts) > value.shape.rank:
         raise errors.TypeMismatchError(
@@ -323,13 +326,24 @@ def place(value: tf.Tensor, index: Any, item: Any) -> tuple[tf.Tensor, tf.Tensor
         columns.append(tf.broadcast_to(p, grid))
     check_fits(item, value.dtype)
     where = tf.stack(columns, axis=-1) if columns else tf.zeros([0], tf.int32)
-    item = item.astype(value.dtype) if isinstance(item, WeakScalar) else tf.convert_to_tensor(item, value.dtype)
+    item = _cast(item, value.dtype)
     shape = [*grid, *value.shape[len(parts) :]]
     if item.shape.rank is None or tf.broadcast_static_shape(item.shape, tf.TensorShape(shape)) != shape:
         raise errors.TypeMismatchError(
             f"An item of shape {list(item.shape)} is put where the shape is {shape}.", kind="item-shape"
         )
     return where, tf.broadcast_to(item, shape)
+
+
+def _cast(item: Any, dtype: tf.DType) -> tf.Tensor:
+    """What is put into an array, as NumPy casts it; a member fails whose integer the dtype does not hold."""
+    if isinstance(item, WeakScalar):
+        return item.astype(dtype)
+    if is_tensor(item) and item.dtype != dtype and (item.dtype.is_bool or item.dtype.is_integer):
+        return narrowed(tf.cast(item, tf.int64) if item.dtype.is_bool else item, dtype)
+    if is_tensor(item) and item.dtype != dtype and item.dtype.is_floating and dtype.is_floating:
+        return tf.cast(item, dtype)
+    return tf.convert_to_tensor(item, dtype)
 
 
 def _positions(part: Any, size: int | None) -> tf.Tensor:

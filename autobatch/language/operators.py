@@ -33,6 +33,7 @@ from autobatch.language.indexing import (
 )
 from autobatch.language.mathematics import stand_in
 from autobatch.language.numbers import bool_, cast_to, divmod_, float_, int_, pow_, round_
+from autobatch.language.numpy import attribute, method, numpy_
 from autobatch.language.structs import Rows
 from autobatch.language.values import (
     WeakScalar,
@@ -45,9 +46,9 @@ from autobatch.language.values import (
 arithmetic.install()
 
 __all__ = [
-    "and_", "bool_", "both", "cast_to", "divmod_", "either", "float_", "getitem", "ifexp", "int_", "item",
-    "item_from_end", "not_", "or_", "place", "pow_", "round_", "rows", "sequence", "setitem", "slice_", "stand_in",
-    "truth", "unpack", "unroll", "unroll_first", "unrolled",
+    "and_", "attribute", "bool_", "both", "cast_to", "divmod_", "either", "float_", "getitem", "ifexp", "int_", "item",
+    "item_from_end", "method", "not_", "numpy_", "or_", "place", "pow_", "round_", "rows", "sequence", "setitem",
+    "slice_", "stand_in", "truth", "unpack", "unroll", "unroll_first", "unrolled",
 ]  # fmt: skip
 
 

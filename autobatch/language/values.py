@@ -61,7 +61,7 @@ class WeakScalar:
     def _no_python_value(self, *_: Any) -> Any:
         raise errors.TypeMismatchError(
             f"This needs one Python {self.kind.__name__}, but the value differs between members.",
-            help="use a TensorFlow function (tf.sqrt for math.sqrt); decorate a function that branches on it; a loop "
+            help="use a TensorFlow function; decorate a function that branches on it; a loop "
             "over ab.unroll(range(4)) has the same number for all members.",
             kind="needs-python-number",
         )

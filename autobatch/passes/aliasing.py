@@ -18,6 +18,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from autobatch import context, errors, ir
@@ -161,12 +162,12 @@ def _held_of(value: Any, inputs: Mapping[str, Any], views: Mapping[int, list[Any
         pending, seen = [leaf], set()
         while pending:
             part = pending.pop()
-            if id(part) in seen or not isinstance(part, tf.Tensor):
+            if id(part) in seen or not isinstance(part, tf.Tensor | np.ndarray):
                 continue
             seen.add(id(part))
             for v in owners.get(id(part), ()):
                 held[v] = held.get(v, False) or (part is value and inputs[v] is value)
-            pending += views.get(id(part), [])
+            pending += [part.base] if isinstance(part, np.ndarray) else views.get(id(part), [])
     return held
 
 

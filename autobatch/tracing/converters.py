@@ -26,7 +26,7 @@ def our_converters() -> Iterator[None]:
     """While this lasts, ``tf.vectorized_map`` converts what is below our way."""
     registry = pfor._pfor_converter_registry
     with _one_at_a_time:
-        theirs = {operation: registry[operation] for operation in _CONVERTERS}
+        theirs = {operation: registry[operation] for operation in _CONVERTERS if operation in registry}
         for operation, convert in _CONVERTERS.items():
             registry[operation] = lambda call, o=operation, ours=convert: ours(call) or theirs[o](call)
         try:
@@ -76,4 +76,8 @@ def _with_rank(word: tf.Tensor, rank: int) -> tf.Tensor:
     return tf.reshape(word, [size, *[1] * (rank - len(shape)), *shape])
 
 
-_CONVERTERS = {"MatMul": _product, "PartitionedCall": _random_words}
+def _determinant(call: pfor._PforInput) -> pfor.WrappedTensor:
+    return pfor.wrap(tf.linalg.det(call.stacked_input(0)), True)
+
+
+_CONVERTERS = {"MatMul": _product, "PartitionedCall": _random_words, "MatrixDeterminant": _determinant}

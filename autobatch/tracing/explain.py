@@ -120,7 +120,7 @@ def _help(text: str) -> str:
     if "divmod" in text:
         return "write a // b, a % b."
     if "ymbolic" in text:
-        return "Python's and NumPy's functions need numbers; use TensorFlow's (tf.sin for math.sin or np.sin)."
+        return "this function of Python's or NumPy's is not one that members can call; use TensorFlow's."
     if "expected to be a" in text:
         return "TensorFlow does not mix dtypes: use tf.cast."
     if "slice scalar" in text:

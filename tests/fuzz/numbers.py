@@ -55,7 +55,8 @@ def binary(inner):
 
 def others(inner):
     return st.one_of(
-        *(inner.map(f"{function}({{}})".format) for function in ("-", "abs", "int", "float", "not ", "tf.abs")),
+        *(inner.map(f"{function}({{}})".format) for function in ("-", "abs", "int", "float", "tf.abs", "round")),
+        inner.map("(not {})".format),
         st.tuples(inner, st.sampled_from("0123")).map(lambda p: f"({p[0]} ** {p[1]})"),
         st.tuples(inner, inner, inner).map(lambda p: f"({p[0]} if {p[1]} > 0 else {p[2]})"),
         st.tuples(st.sampled_from(["max", "min", "tf.maximum"]), inner, inner).map(lambda p: f"{p[0]}({p[1]}, {p[2]})"),
@@ -87,6 +88,10 @@ def exact(operator, x, y):
     return {"//": lambda: x // y, "%": lambda: x % y, "/": lambda: x / y}[operator]()
 
 
+def remainder(x, y):
+    return exact("//", x, y), exact("%", x, y)
+
+
 class _Checked(ast.NodeTransformer):
     SYMBOLS = types.MappingProxyType({ast.FloorDiv: "//", ast.Mod: "%", ast.Div: "/"})
 
@@ -103,13 +108,14 @@ class _Wide(Exception):
 
 
 TENSORFLOW = types.SimpleNamespace(abs=abs, maximum=max, float64=float, cast=lambda x, dtype: dtype(x))
+ORACLE = {"exact": exact, "divmod": remainder, "tf": TENSORFLOW}
 
 
 def check(example):
     """Compares the members' results with Python's; a member whose int leaves 64 bits may fail, wherever it does."""
     (text,) = example
     checked = ast.unparse(ast.fix_missing_locations(_Checked().visit(ast.parse(text))))
-    expected = [outcome(plain(checked, exact=exact, tf=TENSORFLOW)["f"], n, i) for n, i in zip(N, I, strict=True)]
+    expected = [outcome(plain(checked, **ORACLE)["f"], n, i) for n, i in zip(N, I, strict=True)]
     f = ab.autobatch(batched(text)["f"], **INTERPRETED)
     return compare(f, (N, I), expected, lambda z: wide(checked, N[z], I[z]))
 
@@ -134,4 +140,4 @@ def wide(text, n, i):
         return value
 
     tree = ast.fix_missing_locations(Seen().visit(ast.parse(text)))
-    return isinstance(outcome(plain(ast.unparse(tree), exact=exact, tf=TENSORFLOW, __seen=seen)["f"], n, i), _Wide)
+    return isinstance(outcome(plain(ast.unparse(tree), **ORACLE, __seen=seen)["f"], n, i), _Wide)
