@@ -1,6 +1,6 @@
 import os
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-# The workers keep all cores busy; and LLVM, which takes longer to make code fast than the tests to run it, is not tested.
+# The workers keep all cores busy; and to make code fast takes LLVM longer than the tests take to run it.
 os.environ.setdefault("XLA_FLAGS", "--xla_cpu_parallel_codegen_split_count=1 --xla_backend_optimization_level=0")
 os.environ["AUTOBATCH_VERIFY"] = "1"  # every program of the tests, after every pass

@@ -102,7 +102,7 @@ SHAPES = (
     "def nested(z):\n    return z + {one}\nreturn nested(x) + {sum}",
     "return (lambda z: z + {one})(x) + {sum}",
     "return x + sum([{one} for _ in range(2)]) + {sum}",
-    "assert x > -9, f'{{{one}}}'\nreturn x + {sum}",
+    "assert x > -9, str({one})\nreturn x + {sum}",
     "r = 0\nfor v in d.values():\n    r = r * 7 + v\nreturn r + {sum}",
     "r = 0\nfor v in ab.unroll(list(d)):\n    r = r * 7 + d[v]\nreturn r + x + {sum}",
     "return x + next(iter(d.values())) + {sum}",
