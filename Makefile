@@ -12,7 +12,7 @@ demo: .venv/ready
 # as TensorFlow keeps what it compiles (some 200 MB for each sampler) until its process ends.
 test: lint site
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal tests/mcmc
-	$(BIN)/python -m pytest -q -n 2 --dist worksteal tests/passes tests/meaning tests/fuzz tests/test_*.py
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal tests/passes tests/meaning tests/fuzz tests/collection tests/test_*.py
 
 # The loop of daily work: lint, types, passes, texts, errors, and every program on the local-static backend; XLA compiles
 # nothing.

@@ -1,6 +1,14 @@
 import os
 
+import pytest
+
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 # The workers keep all cores busy; and to make code fast takes LLVM longer than the tests take to run it.
 os.environ.setdefault("XLA_FLAGS", "--xla_cpu_parallel_codegen_split_count=1 --xla_backend_optimization_level=0")
 os.environ["AUTOBATCH_VERIFY"] = "1"  # every program of the tests, after every pass
+
+
+@pytest.fixture
+def optimized(monkeypatch):
+    """What is compiled in the test is compiled as users' programs are, down to the last bit of floats."""
+    monkeypatch.setenv("XLA_FLAGS", os.environ["XLA_FLAGS"].replace("--xla_backend_optimization_level=0", ""))

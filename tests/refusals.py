@@ -129,11 +129,8 @@ def returns_an_object(x):
     return object()  # here
 
 
-def power_of_a_member(x):
-    n = 0
-    while n < x:
-        n += 1
-    return 2**n  # here
+def sorted_by_a_key(x):
+    return sorted([x, -x], key=abs)[0]  # here
 
 
 def prints_all(x):
@@ -267,7 +264,7 @@ CASES = [
     (imports, UnsupportedSyntaxError), (float_index, TypeMismatchError),
     (writes_into_a_result, UnsupportedSyntaxError), (loop_over_items, UnsupportedSyntaxError),
     (matches, UnsupportedSyntaxError), (shape_of_a_member, TypeMismatchError),
-    (returns_an_object, TypeMismatchError), (power_of_a_member, TypeMismatchError),
+    (returns_an_object, TypeMismatchError), (sorted_by_a_key, TypeMismatchError),
     (prints_all, UnsupportedSyntaxError), (raises_a_variable, UnsupportedSyntaxError),
     (range_of_a_pair, UnsupportedSyntaxError), (float_of_a_vector, TypeMismatchError),
     (passes_a_pair, UnsupportedSyntaxError), (without_end, UnsupportedSyntaxError),

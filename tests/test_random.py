@@ -46,7 +46,7 @@ def batched(keys):
 
 
 @pytest.mark.parametrize("seed", [0, 7, 2**40 + 5])
-def test_bit_identical_under_xla(seed):
+def test_bit_identical_under_xla(seed, optimized):
     key = r.key(seed)
     np.testing.assert_array_equal(key, expected(seed, "key", np.uint32))
     for name, value in batched(tf.stack([key, r.key(1)])).items():

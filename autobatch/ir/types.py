@@ -245,6 +245,8 @@ def _join_leaves(left: Leaf, right: Leaf) -> Leaf:
                 if isinstance(leaf, Static) and not fits(leaf.value, tensor.dtype):
                     raise JoinError(f"{leaf.value}, which does not fit {tensor.dtype.name}, on one path")
             return tensor
+        if tensor.shape == () and weak.kind is float and tensor.dtype.is_integer:
+            return weak  # a member's integer is a number of Python's
     raise JoinError(f"{left} here, {right} there")
 
 

@@ -116,9 +116,11 @@ METHODS: dict[str, Callable] = {
     **{name: getattr(tnp, name) for name in ("sum", "mean", "max", "min", "prod", "std", "var", "all", "any", "argmax",
        "argmin", "cumsum", "cumprod", "dot", "clip", "trace", "squeeze", "take", "repeat", "diagonal")},
     **{name: _in_place(name) for name in ("sort", "fill", "resize", "partition")},
-    "copy": tf.identity, "round": _rounded, "astype": _astype, "item": _item, "reshape": _reshape,
+    "bit_length": lambda x: int_(x).bit_length(), "copy": tf.identity, "round": _rounded, "astype": _astype,
+    "item": _item, "reshape": _reshape,
     "transpose": _transpose,
-    "ravel": lambda x: tf.reshape(x, [-1]), "flatten": lambda x: tf.identity(tf.reshape(x, [-1])), "tolist": tf.unstack,
+    "ravel": lambda x: tf.reshape(x, [-1]), "flatten": lambda x: tf.identity(tf.reshape(x, [-1])),
+    "tolist": tf.unstack,
 }  # fmt: skip
 ATTRIBUTES: dict[str, Callable] = {"T": tf.transpose, "size": lambda x: x.shape.num_elements()}
 

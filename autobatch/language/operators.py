@@ -190,6 +190,25 @@ def len_(value: Any) -> Any:
     return len(value)
 
 
+def sorted_(values: Any, *, key: Any = None, reverse: Any = False) -> list:
+    """``sorted(values)``, of members' numbers as a list of as many."""
+    items = list(rows(values))
+    if not any(map(per_member, tf.nest.flatten(items))):
+        return sorted(items, key=key, reverse=reverse)
+    if key is not None or per_member(reverse) or any(python_kind(item) is None for item in items):
+        raise errors.TypeMismatchError(
+            "Members' values are sorted by a key, or are no numbers.",
+            help="sort an array of keys: tf.argsort, and tf.gather.",
+            kind="sorted-by-key",
+        )
+    numbers = [item for item in items if not is_tensor(item)]
+    column = tf.stack([item.tensor if isinstance(item, WeakScalar) else item for item in items])
+    ordered = tf.unstack(tf.sort(column, direction="DESCENDING" if reverse else "ASCENDING"))
+    if len(numbers) < len(items):
+        return ordered
+    return [WeakScalar(number, float if number.dtype.is_floating else int) for number in ordered]
+
+
 def isinstance_(value: Any, kind: Any) -> bool:
     """``isinstance(value, kind)``: a member's scalar is a number of Python's, and the tensor that it is."""
     python = python_kind(value)
@@ -297,6 +316,7 @@ BUILTINS = {
     builtins.pow: "pow_",
     builtins.enumerate: "enumerate_",
     builtins.reversed: "reversed_",
+    builtins.sorted: "sorted_",
     builtins.list: "list_",
     builtins.tuple: "tuple_",
     builtins.sum: "sum_",

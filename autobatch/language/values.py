@@ -236,8 +236,6 @@ def _combine(python: Callable, result: type | None, left: Any, right: Any) -> An
     for weak, other in ((left, right), (right, left)):
         if isinstance(weak, WeakScalar) and not isinstance(other, WeakScalar | bool | int | float):
             return _with_tensor(python, result, weak, other, weak is left)
-    if python is operator.pow and not (isinstance(right, int) and right >= 0):
-        check_power_of_members(left, right)
     a, b, kind = _meet(left, right)
     if result is bool:
         return WeakScalar(_compared(python, left, right, a, b, kind), bool)
@@ -256,6 +254,9 @@ def _combine(python: Callable, result: type | None, left: Any, right: Any) -> An
     if python is operator.floordiv:
         fits = (a != tf.int64.min) | (b != -1)
         context.check(fits, errors.MemberArithmeticError, TOO_WIDE)
+    if python is operator.pow:  # of which a negative one would be a float
+        context.check(b >= 0, errors.MemberArithmeticError, "an integer is raised to a negative power")
+        b = tf.maximum(b, 0)
     value = tf.cast(python(a, b), WIDE_DTYPES[result or kind])
     near = kind is bool
     if kind is int and python in _GROWING:
@@ -296,15 +297,6 @@ def _is_step(left: Any, right: Any) -> bool:
         isinstance(step, int) and abs(step) < 2**20 and isinstance(from_, WeakScalar) and from_.near
         for step, from_ in ((left, right), (right, left))
     )
-
-
-def check_power_of_members(left: Any, right: Any) -> None:
-    if all(isinstance(v, int) or (isinstance(v, WeakScalar) and v.kind is not float) for v in (left, right)):
-        raise errors.TypeMismatchError(
-            "An int to a power that differs between members may be an int or a float.",
-            help="make the base a float, or use tf.pow on tensors.",
-            kind="power-of-members",
-        )
 
 
 TOO_WIDE = "a Python int does not fit 64 bits"
