@@ -11,4 +11,4 @@ os.environ["AUTOBATCH_VERIFY"] = "1"  # every program of the tests, after every 
 @pytest.fixture
 def optimized(monkeypatch):
     """What is compiled in the test is compiled as users' programs are, down to the last bit of floats."""
-    monkeypatch.setenv("XLA_FLAGS", os.environ["XLA_FLAGS"].replace("--xla_backend_optimization_level=0", ""))
+    monkeypatch.setenv("XLA_FLAGS", os.environ["XLA_FLAGS"].replace("optimization_level=0", "optimization_level=3"))

@@ -47,7 +47,7 @@ def run(file, name):
 ALL = "AUTOBATCH_EVERY_MODE" in os.environ  # which takes some minutes
 
 
-@pytest.mark.parametrize(("file", "name"), NAMES if ALL else NAMES[::8])
+@pytest.mark.parametrize(("file", "name"), NAMES if ALL else NAMES[::12])
 def test_function(file, name):
     assert run(file, name) == REFUSALS.get(name, AGREED)
 

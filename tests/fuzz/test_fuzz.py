@@ -12,7 +12,7 @@ fixed = settings(derandomize=True, deadline=None, database=None, suppress_health
 
 @pytest.mark.parametrize("family", [control, numbers, objects, outside], ids=lambda family: family.__name__)
 def test_family(family):
-    @settings(fixed, max_examples=12)
+    @settings(fixed, max_examples=8)
     @given(example=family.examples)
     def run(example):
         family.check(example)

@@ -40,7 +40,7 @@ NAMES = [(family, name) for family in FAMILIES for name, f in BATCHED[family].it
 COMPILED = [(family, name) for family, name in NAMES if not BATCHED[family][name].meant.refused]
 RUNS = [pytest.param(*pair, "local_static", id="-".join(pair)) for pair in NAMES] + [
     pytest.param(*pair, "program_counter", id=f"{'-'.join(pair)}-compiled", marks=pytest.mark.compiles)
-    for pair in COMPILED[::8]
+    for pair in COMPILED[::16]
 ]
 
 
