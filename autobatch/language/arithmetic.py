@@ -94,7 +94,10 @@ def _like(value: Any, dtype: tf.DType) -> tf.Tensor:
 
 
 def _install_meeting(name: str, reflected: bool) -> None:
-    """Has a Python int that the tensor's dtype does not hold compare as it is, or be refused."""
+    """Has operands meet as NumPy's do where TensorFlow would refuse or misread them.
+
+    A Python int that the tensor's dtype does not hold is compared as it is, and else refused.
+    """
     attribute = f"__{'r' if reflected else ''}{name}__"
     theirs, python = getattr(tf.Tensor, attribute), getattr(operator, f"{name}_" if name in ("and", "or") else name)
 

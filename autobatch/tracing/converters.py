@@ -1,4 +1,4 @@
-"""What ``tf.vectorized_map`` does not vectorize well: matrix products, and our random numbers.
+"""What ``tf.vectorized_map`` does not vectorize well, or not: matrix products, determinants, our random numbers.
 
 TensorFlow batches ``A x`` with a matrix A that all members share as A [x1 x2 ...], between two transpositions of the
 batch, and an inner product of two vectors as a batch of matrix products.  XLA's CPU code for these is three to ten
@@ -32,6 +32,8 @@ def our_converters() -> Iterator[None]:
         try:
             yield
         finally:
+            for operation in _CONVERTERS.keys() - theirs.keys():
+                del registry[operation]
             registry.update(theirs)
 
 
