@@ -47,7 +47,7 @@ viewer:
 
 # Writes the golden texts anew; read the difference before you commit it.
 golden: .venv/ready
-	AUTOBATCH_WRITE_GOLDEN=1 $(BIN)/python -m pytest -q tests/test_golden.py tests/test_errors.py tests/test_conformance.py tests/test_docs.py -n 2
+	AUTOBATCH_WRITE_GOLDEN=1 $(BIN)/python -m pytest -q tests/test_golden.py tests/test_errors.py tests/test_conformance.py tests/test_docs.py tests/collection -n 2
 
 .venv/ready: pyproject.toml
 	@echo "Setting up .venv: this fetches TensorFlow and takes a minute or two."

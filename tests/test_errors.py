@@ -142,16 +142,10 @@ def declares_global(x):
     return x
 
 
-def may_be_unset(x):
-    if x > 0:
-        y = x
-    return y + 1.0  # here
-
-
-def unset_after_loop(x):
-    for i in range(3):
-        last = i
-    return last  # here
+def never_set(x):
+    z = y + 1.0  # noqa: F821  # here
+    y = x
+    return y * z
 
 
 def different_dtypes(x):
@@ -481,7 +475,7 @@ CASES = [
     (wrong_unpacking, TypeMismatchError), (mixed_keys, TypeMismatchError), (as_text, TypeMismatchError),
     (float_range, TypeMismatchError), (zero_step, TypeMismatchError), (deletes, UnsupportedSyntaxError),
     (prints, UnsupportedSyntaxError), (declares_global, UnsupportedSyntaxError),
-    (may_be_unset, UndefinedVariableError), (unset_after_loop, UndefinedVariableError),
+    (never_set, UndefinedVariableError),
     (different_dtypes, TypeMismatchError), (different_shapes, TypeMismatchError),
     (none_on_one_path, TypeMismatchError), (vector_condition, TypeMismatchError),
     (calls_branching_helper, UnsupportedSyntaxError), (bad_shapes, TypeMismatchError),

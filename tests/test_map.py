@@ -33,7 +33,7 @@ def small_pools(monkeypatch):
     monkeypatch.setattr(members, "WAITING", 1)
 
 
-@settings(fixed, max_examples=10)
+@settings(fixed, max_examples=5)
 @given(text=programs(), values=arguments)
 def test_random_programs(text, values):
     f = accepted(text, values)

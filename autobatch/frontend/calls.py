@@ -13,6 +13,7 @@ import numpy as np
 
 from autobatch import errors
 from autobatch.frontend.core import Callee, Target
+from autobatch.frontend.library import written
 from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.source import signature, unparse
 from autobatch.frontend.syntax import constant, load, support
@@ -27,9 +28,11 @@ _GENERATORS = (random.Random, np.random.Generator, np.random.RandomState)
 class Calls(Texts):
     def on_Call(self, node: gast.Call) -> gast.AST:
         callee = self.callee(node.func)
+        value = self.static_value(node.func)
+        if callee is None and self.has_local(node) and not node.keywords:
+            callee = written(value, len(node.args))
         if callee is not None:
             return self.autobatched_call(node, callee)
-        value = self.static_value(node.func)
         self.used_at_once |= {id(argument) for argument in (*node.args, *(k.value for k in node.keywords))}
         if value is builtins.print:
             return self.printed(node)

@@ -26,6 +26,7 @@ from autobatch.frontend.syntax import (
 from autobatch.language.numpy import ATTRIBUTES
 
 _MAKES_NEW = (gast.BinOp, gast.UnaryOp, gast.Compare, gast.Constant)  # what no variable holds
+_DISPLAYS = (gast.Tuple, gast.List)
 _TOTAL_OPERATORS = (gast.Add, gast.Sub, gast.Mult)
 _TOTAL_COMPARISONS = (gast.Lt, gast.LtE, gast.Gt, gast.GtE, gast.Eq, gast.NotEq, gast.Is, gast.IsNot)
 
@@ -81,10 +82,12 @@ class _InScope(gast.NodeTransformer):
 
     def visit_Compare(self, node: gast.Compare) -> gast.AST:
         node = self.generic_visit(node)
-        if len(node.ops) > 1 or not isinstance(node.ops[0], gast.Is | gast.IsNot):
+        (op, *more), (right, *_) = node.ops, node.comparators
+        displays = isinstance(node.left, _DISPLAYS) or isinstance(right, _DISPLAYS)
+        if more or not (isinstance(op, gast.Is | gast.IsNot) or (isinstance(op, gast.Eq | gast.NotEq) and displays)):
             return node
-        same = support("is_", [node.left, node.comparators[0]], node)
-        return same if isinstance(node.ops[0], gast.Is) else support("not_", [same], node)
+        same = support("is_" if isinstance(op, gast.Is | gast.IsNot) else "equal", [node.left, right], node)
+        return same if isinstance(op, gast.Is | gast.Eq) else support("not_", [same], node)
 
     def visit_Call(self, node: gast.Call) -> gast.AST:
         if self.desugarer.static_value(node.func) is builtins.print:
@@ -249,6 +252,10 @@ class Expressions(Scope):
             return support("attribute", [self.expression(node.value), constant(node.attr, node)], node)
         return self.children(node)
 
+    def may_run_early(self, node: gast.AST) -> bool:
+        """Whether a member that does not need the value may compute it all the same."""
+        return is_cheap(node) and not self.sometimes_unset.intersection(names(node))
+
     def on_BoolOp(self, node: gast.BoolOp) -> gast.AST:
         return self.bool_op(node, wants_value=True)
 
@@ -256,7 +263,7 @@ class Expressions(Scope):
         first, *rest = node.values
         conjunction = isinstance(node.op, gast.And)
         operand = self.expression if wants_value else self.truth
-        if all(is_cheap(value) for value in rest):
+        if all(self.may_run_early(value) for value in rest):
             name = ("and_" if conjunction else "or_") if wants_value else ("both" if conjunction else "either")
             result = operand(first)
             for value in rest:
@@ -293,7 +300,7 @@ class Expressions(Scope):
         middle = middle if isinstance(middle, gast.Name | gast.Constant) else self.temporary(middle, "middle")
         first = self.comparison(left, node.ops[0], middle, node)
         pairs = list(zip(node.ops[1:], node.comparators[1:], strict=True))
-        if all(is_cheap(operand) for _, operand in pairs):
+        if all(self.may_run_early(operand) for _, operand in pairs):
             for op, operand in pairs:
                 right = self.expression(operand)
                 first = support("and_", [first, thunk(self.comparison(middle, op, right, node))], node)
@@ -326,14 +333,17 @@ class Expressions(Scope):
         if isinstance(op, gast.Is | gast.IsNot) and (self.has_local(left) or self.has_local(right)):
             same = support("is_", [left, right], at)
             return same if isinstance(op, gast.Is) else support("not_", [same], at)
+        if isinstance(op, gast.Eq | gast.NotEq) and isinstance(left, _DISPLAYS) | isinstance(right, _DISPLAYS):
+            same = support("equal", [left, right], at)
+            return same if isinstance(op, gast.Eq) else support("not_", [same], at)
         return gast.copy_location(gast.Compare(left=left, ops=[op], comparators=[right]), at)
 
     def on_IfExp(self, node: gast.IfExp) -> gast.AST:
         known = self.known(node.test)
         if known is not UNKNOWN:
             return self.expression(node.body if known else node.orelse)
-        if is_cheap(node.body) and is_cheap(node.orelse):
-            test = self.expression(node.test)
+        if self.may_run_early(node.body) and self.may_run_early(node.orelse):
+            test = self.truth(node.test)
             return support(
                 "ifexp", [test, thunk(self.expression(node.body)), thunk(self.expression(node.orelse))], node
             )

@@ -15,7 +15,7 @@ import gast
 from autobatch import errors
 from autobatch.frontend import fence
 from autobatch.frontend.core import Callee, Helper
-from autobatch.frontend.loops import Loops
+from autobatch.frontend.reductions import Reductions
 from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.source import Source, compile_functions
 from autobatch.frontend.syntax import assign, bound_names, late_names, names, renamed
@@ -24,7 +24,7 @@ from autobatch.language.values import is_tensor
 _CONTROL_FLOW = (gast.If, gast.While, gast.For, gast.IfExp, gast.BoolOp, gast.Not, gast.Assert)
 
 
-class Nested(Loops):
+class Nested(Reductions):
     def do_FunctionDef(self, node: gast.FunctionDef) -> None:
         if self.assignments[node.name] > 1:
             self.refuse(

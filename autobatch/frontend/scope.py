@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 import gast
 
 from autobatch import errors
+from autobatch.frontend.assigned import sometimes_unset
 from autobatch.frontend.core import Callee
 from autobatch.frontend.refusals import refusal
 from autobatch.frontend.source import Source, evaluate
@@ -54,6 +55,7 @@ class Scope:
         self.source, self.tree, self.callee_of, self.unrolled_counts = source, tree, callee_of, unrolled
         self.locals = set(source.parameters) | set(assigned_names(tree.body))
         self.assignments = Counter([*source.parameters, *_stores(tree.body)])
+        self.sometimes_unset = sometimes_unset(tree.body, source.parameters)
         self.namer, self.temporaries = Namer(tree), set[str]()
         # Names that have one value after the other: a function that was made before sees the last one in Python.
         self.changing = {name for name, count in self.assignments.items() if count > 1} | _in_loops(tree)

@@ -56,11 +56,8 @@ def _verify_function(function: ir.Function, program: ir.Program) -> None:
     _distinct(function.inputs, f"inputs {where}")
     _verify_blocks(function.blocks, ir.Primitive | ir.Call, ir.Jump | ir.Branch | ir.Return | ir.Raise, where)
     callees = {f.name: f for f in program.functions}
-    known = {*function.inputs, *(v for block in function.blocks for op in block.ops for v in ir.writes(op))}
     for i, block in enumerate(function.blocks):
         for op in block.ops:
-            for v in ir.reads(op):
-                _check(v in known, f"Block {i} {where} reads `{v}`, which nothing sets.", op.location)
             if isinstance(op, ir.Call):
                 callee = callees.get(op.function)
                 if callee is None:

@@ -105,6 +105,8 @@ def _install_meeting(name: str, reflected: bool) -> None:
         if modulus:
             return pow(*map(_known, (self, other, *modulus)))
         if context.mode() is not context.Mode.BATCH:
+            if isinstance(other, np.ndarray | np.generic):
+                other = tf.constant(np.asarray(other))  # which TensorFlow would cast to the dtype that it meets
             pair = promoted(self, other)
             if name in _OF_NUMBERS and python_kind(self) is bool and python_kind(other) is bool:
                 pair = number(as_weak(self)), other  # truth values are counted

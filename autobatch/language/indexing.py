@@ -180,11 +180,15 @@ def _chosen_leaf(parts: Sequence[Any], position: Any) -> Any:
     return result
 
 
+ROLLED = -1
+
+
 class UnlikeItemsError(Exception):
-    """The items of a loop have no common type, so it must be unrolled.
+    """The items of a loop have no common type, so it must be unrolled; or members differ in how often a comprehension
+    turns, so it must be rolled.
 
     Attributes:
-      count: the number of items.
+      count: the number of items, or ROLLED.
       function, variable: the program's function, and its variable that holds the items.
     """
 
@@ -267,6 +271,20 @@ def rows(value: Any) -> Any:
 def unroll_first(value: Any, *beside: Any) -> Any:
     """Asks for the loop over ``value`` to be unrolled."""
     raise UnlikeItemsError(_shortest(value, *beside))
+
+
+def range_(comprehension: str, *bounds: Any) -> range:
+    """A comprehension's ``range(*bounds)``; asks for a loop if members differ in it."""
+    if any(map(per_member, bounds)):
+        raise UnlikeItemsError(ROLLED, variable=comprehension)
+    return range(*bounds)
+
+
+def admits(comprehension: str, test: Any) -> bool:
+    """Whether a comprehension's test admits an item; asks for a loop if members differ in it."""
+    if per_member(test):
+        raise UnlikeItemsError(ROLLED, variable=comprehension)
+    return bool(test)
 
 
 def item(items: Any, position: Any) -> Any:

@@ -165,6 +165,21 @@ def _factorial(n: Any) -> Any:
     return WeakScalar(tf.gather(table, tf.clip_by_value(n.tensor, 0, 20)), int)
 
 
+def _isqrt(n: Any) -> Any:
+    if not per_member(n):
+        return math.isqrt(n)
+    if python_kind(n) not in (int, bool):
+        raise errors.TypeMismatchError("math.isqrt needs an int.", kind="scalar-function")
+    wide = int_(n).tensor
+    _check(wide >= 0, ValueError, "isqrt")
+    root = tf.cast(tf.sqrt(tf.cast(tf.maximum(wide, 0), tf.float64)), tf.int64)  # off by one at most
+    root = tf.minimum(root, 3_037_000_499)
+    root = tf.where(root * root > wide, root - 1, root)
+    above = (root + 1) * (root + 1)
+    root = tf.where((above > 0) & (above <= wide), root + 1, root)
+    return WeakScalar(tf.maximum(root, 0), int)
+
+
 def _prod(values: Any, *, start: Any = 1) -> Any:
     for value in rows(values):
         start = start * value
@@ -198,6 +213,7 @@ STAND_INS: dict[Callable, Callable] = {
     math.hypot: _hypot,
     math.isclose: _isclose,
     math.factorial: _factorial,
+    math.isqrt: _isqrt,
     math.prod: _prod,
     math.fsum: lambda values: sum(rows(values)),
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import builtins
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any
 
@@ -18,10 +18,12 @@ from autobatch import context, errors
 from autobatch.language import arithmetic
 from autobatch.language.choices import and_, both, either, ifexp, limited_to, not_, or_, truth
 from autobatch.language.indexing import (
+    admits,
     getitem,
     item,
     item_from_end,
     place,
+    range_,
     rows,
     sequence,
     setitem,
@@ -46,9 +48,9 @@ from autobatch.language.values import (
 arithmetic.install()
 
 __all__ = [
-    "and_", "attribute", "bool_", "both", "cast_to", "divmod_", "either", "float_", "getitem", "ifexp", "int_", "item",
-    "item_from_end", "method", "not_", "numpy_", "or_", "place", "pow_", "round_", "rows", "sequence", "setitem",
-    "slice_", "stand_in", "truth", "unpack", "unroll", "unroll_first", "unrolled",
+    "admits", "and_", "attribute", "bool_", "both", "cast_to", "divmod_", "either", "equal", "float_", "getitem",
+    "ifexp", "int_", "item", "item_from_end", "method", "not_", "numpy_", "or_", "place", "pow_", "range_", "round_",
+    "rows", "sequence", "setitem", "slice_", "stand_in", "truth", "unpack", "unroll", "unroll_first", "unrolled",
 ]  # fmt: skip
 
 
@@ -162,15 +164,23 @@ def in_range(i: Any, stop: Any, step: Any) -> Any:
 # --- builtins -----------------------------------------------------------------------------------
 
 
+_NOTHING = object()
+
+
 def _extreme(python: Callable, choose: Callable) -> Callable:
-    def extreme(*args: Any, **kwargs: Any) -> Any:
+    def extreme(*args: Any, key: Any = None, default: Any = _NOTHING) -> Any:
         only = rows(args[0]) if len(args) == 1 else args
-        values = list(only) if isinstance(only, list | tuple) else list(args)
-        if kwargs or len(values) < 2 or not any(per_member(value) for value in values):
-            return python(*args, **kwargs)
-        best = values[0]
-        for value in values[1:]:
-            best = ifexp(choose(value, best), lambda v=value: v, lambda b=best: b)
+        values = list(only) if isinstance(only, Iterable) and not is_tensor(only) else [only]
+        keys = values if key is None else [key(value) for value in values]
+        if not values and default is not _NOTHING:
+            return default
+        if len(values) < 2 or not any(per_member(part) for part in (*values, *keys)):
+            return python(values if len(args) == 1 else args, key=key)
+        best, best_key = values[0], keys[0]
+        for value, its_key in zip(values[1:], keys[1:], strict=True):
+            better = choose(its_key, best_key)
+            best = ifexp(better, lambda v=value: v, lambda b=best: b)
+            best_key = ifexp(better, lambda v=its_key: v, lambda b=best_key: b)
         return best
 
     return extreme
@@ -279,16 +289,29 @@ def _sought(values: Any, joined: Callable, start: bool) -> Any:
     return found
 
 
+def equal(left: Any, right: Any) -> Any:
+    """``left == right``, of tuples and lists part by part."""
+    for kind in (tuple, list):
+        if isinstance(left, kind) and isinstance(right, kind) and any(map(per_member, tf.nest.flatten([left, right]))):
+            if len(left) != len(right):
+                return False
+            found: Any = True
+            for a, b in zip(left, right, strict=True):
+                found = both(found, lambda a=a, b=b: equal(a, b))
+            return found
+    return left == right
+
+
 def in_(item: Any, container: Any) -> Any:
     """``item in container``"""
     if isinstance(container, range) and per_member(item):
         first, last = sorted((container[0], container[-1])) if container else (0, -1)
         return both(first <= item, lambda: both(item <= last, lambda: (item - first) % abs(container.step) == 0))
-    if not isinstance(container, list | tuple) or not any(map(per_member, (item, *container))):
+    if not isinstance(container, list | tuple) or not any(map(per_member, tf.nest.flatten([item, *container]))):
         return item in container
     found: Any = False
     for element in container:
-        found = either(found, lambda e=element: item == e)
+        found = either(found, lambda e=element: equal(item, e))
     return found
 
 

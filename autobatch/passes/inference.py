@@ -16,7 +16,6 @@ import tensorflow as tf
 
 from autobatch import errors, ir
 from autobatch.ir import regions
-from autobatch.ir.flow import reachable, reaching
 from autobatch.ir.typed import Check, TypedProgram, Variable
 from autobatch.ir.types import (
     Exact,
@@ -35,7 +34,7 @@ from autobatch.ir.types import (
 from autobatch.language.indexing import UnlikeItemsError
 from autobatch.language.operators import raise_
 from autobatch.language.structs import Rows, map_rows
-from autobatch.passes import conversions
+from autobatch.passes import conversions, definedness
 from autobatch.passes.simplify import decide_branches, simplified
 from autobatch.tracing.execute import cross, execute
 from autobatch.tracing.explain import raise_at
@@ -47,7 +46,7 @@ def infer(program: ir.Program) -> TypedProgram:
 
     Raises:
       TypeMismatchError: two assignments of a variable have no common type.
-      UndefinedVariableError: some path to a read leaves the variable unset.
+      UndefinedVariableError: a read always finds its variable unset.
       UnrollingNeeded: some loops go over things of several types.
     """
     inference = _Inference(program, program.shared)
@@ -61,17 +60,18 @@ def infer(program: ir.Program) -> TypedProgram:
     functions = []
     for function in program.functions:
         if function.name in inference.entered:
-            decided = decide_branches(function, inference.decisions(function))
-            _check_defined(decided)
-            functions.append(decided)
+            functions.append(decide_branches(function, inference.decisions(function)))
+    for function in functions:
+        definedness.doubtful_reads(function)  # what is surely unset has no type, nor has what follows
     _check_returns(functions, inference)
     inference.check_result()
     checks = dict.fromkeys(check for made in inference.checks.values() for check in made)
     converted = []
     for function in functions:
         made, more = conversions.explicit(program, function, inference.types, inference.made)
+        made, unset = definedness.checked(made, inference.types)
         converted.append(simplified(made))
-        checks |= dict.fromkeys(more)
+        checks |= dict.fromkeys((*more, *unset))
     live = replace(program, functions=tuple(converted))
     return TypedProgram(live, inference.types, program.shared, tuple(checks))
 
@@ -414,37 +414,6 @@ def _read_elsewhere(function: ir.Function) -> frozenset[str]:
         if isinstance(block.terminator, ir.Branch):
             found.add(block.terminator.condition)
     return frozenset(found)
-
-
-def _check_defined(function: ir.Function) -> None:
-    """Raises UndefinedVariableError where a read may find its variable unset."""
-    before, inputs = reaching(function), set(function.inputs)
-    assigned = {}
-    for block in function.blocks:
-        for op in block.ops:
-            for v in ir.writes(op):
-                assigned.setdefault(v, op.location)  # type: ignore[union-attr]
-    for i in sorted(reachable(function.blocks)):
-        now, block = dict(before[i]), function.blocks[i]
-        for op in block.ops:
-            for v in ir.reads(op):
-                if v not in inputs and (0, -1) in now[v]:
-                    raise _undefined(v, op.location, assigned.get(v))  # type: ignore[union-attr]
-            now |= dict.fromkeys(ir.writes(op), frozenset())
-        if isinstance(block.terminator, ir.Branch):
-            v = block.terminator.condition
-            if v not in inputs and (0, -1) in now[v]:
-                raise _undefined(v, block.terminator.location, assigned.get(v))
-
-
-def _undefined(variable: str, read: ir.Location | None, assigned: ir.Location | None) -> Exception:
-    shown = variable.split(".")[0]
-    return errors.UndefinedVariableError(
-        f"`{shown}` may be read before it is set: some path gets here without an assignment to it.",
-        [(read, "read here"), (assigned, "set here, but not on every path")],
-        f"give `{shown}` a value before the branch or the loop.",
-        kind="maybe-unset",
-    )
 
 
 def _check_returns(functions: Sequence[ir.Function], inference: _Inference) -> None:

@@ -50,7 +50,7 @@ def execute(ops: Sequence[ir.Assign], env: dict[str, Any], graph: tf.Graph | Non
             with context.tracing(), context.collected_remarks() as remarks, context.collected_choices() as chosen:
                 outputs = op.function.call(*inputs)
         except UnlikeItemsError as loop:
-            raise UnlikeItemsError(loop.count, variable=op.outputs[0]) from None
+            raise UnlikeItemsError(loop.count, variable=loop.variable or op.outputs[0]) from None
         except Exception as error:
             raise_at(op.location, error)
         outcomes += [_outcome(remark, op.location) for remark in remarks]

@@ -10,8 +10,9 @@ import pytest
 
 import autobatch as ab
 from tests.fuzz.running import AGREED, INTERPRETED, compare, outcome
+from tests.test_golden import check
 
-FILES = ("number_theory", "bits", "arrays", "science")
+FILES = ("number_theory", "bits", "arrays", "science", "dynamic", "simulations")
 
 
 def loaded(file, decorated):
@@ -44,7 +45,7 @@ def run(file, name):
     return compare(DECORATED[file][name], columns, expected)
 
 
-ALL = "AUTOBATCH_EVERY_MODE" in os.environ  # which takes some minutes
+ALL = "AUTOBATCH_EVERY_MODE" in os.environ  # which takes a minute
 
 
 @pytest.mark.parametrize(("file", "name"), NAMES if ALL else NAMES[::12])
@@ -55,13 +56,43 @@ def test_function(file, name):
 REFUSALS = {
     name: f"refused ({kind})"
     for kind, found in {
-        "python-refuses": ["count_divisors", "count_primes", "harmonic", "hamming_distance"],
-        "changed-container": ["to_binary_digits"],
+        "python-refuses": ["hamming_distance", "queue_simulation", "josephus"],
+        "changed-container": [
+            "to_binary_digits", "days_until_warmer", "flood_fill", "prime_factors", "product_except_self", "nim_winner",
+            "logistic_map", "predator_and_prey", "exponential_smoothing", "day_of_year",
+        ],
         "path-types-differ": ["majority"],
-        "list-item-of-member": ["coin_change", "dice_ways"],
+        "list-item-of-member": ["coin_change", "dice_ways", "count_primes", "longest_increasing_subsequence"],
+        "sequence-times-member": ["count_partitions", "knapsack", "fibonacci_table", "sieve"],
         "truth-of-member": ["has_duplicates"],
-        "maybe-unset": ["bisection"],
+        "object-across-branch": ["withdrawals"],
         "try-statement": ["clamp"],
     }.items()
     for name in found
-}
+}  # fmt: skip
+
+
+def table():
+    """What the documentation says of the collection."""
+    rows = ["| file | functions | right as they are | refused |", "| --- | --- | --- | --- |"]
+    for file in FILES:
+        names = [name for other, name in NAMES if other == file]
+        refused = [f"`{name}` ({REFUSALS[name].split('(')[1]}" for name in names if name in REFUSALS]
+        rows.append(f"| `{file}.py` | {len(names)} | {len(names) - len(refused)} | {', '.join(refused)} |")
+    right = len(NAMES) - len(REFUSALS)
+    share = f"**{right} of {len(NAMES)} ({right / len(NAMES):.0%}) are right, none is wrong**"
+    return "\n".join([INTRODUCTION.format(share=share), "", *rows])
+
+
+INTRODUCTION = """# A collection of functions
+
+`tests/collection/` has short functions as people write them for textbooks, exercises and scripts: number theory, bit
+tricks, arrays, roots, physics, finance, dynamic programming, grids, games, simulations. They run as they are, with
+nothing but the decorator added, and are compared with plain Python, member by member, exceptions included: {share}; the
+others are refused, with the line and what to write instead ([errors.md](errors.md) has the names in parentheses).
+
+What is refused is mostly lists that grow, or that are changed at a member's own index."""
+
+
+def test_the_documentation_has_this_table():
+    check("../../docs/collection.md", table())

@@ -29,6 +29,15 @@ def loops(n):
     return total
 
 
+@feature("a variable that only some paths set; where it is not set, the read raises `UnboundLocalError`", N)
+def set_by_some_paths(n):
+    for i in range(n):
+        last = i * i
+    if n > 0:
+        big = last
+    return big if n > 0 else n
+
+
 @feature("`while` ... `else`", N)
 def while_else(n):
     while n > 0:

@@ -101,11 +101,11 @@ def two_types(x):
     return tf.cast(x, tf.int32)  # here
 
 
-@refused("a variable that some path leaves unset", UndefinedVariableError, "a value before the branch")
+@refused("a variable that nothing sets before it is read", UndefinedVariableError, "a value before the branch")
 def unset(x):
-    if x > 0:
-        y = x
-    return y  # here
+    z = y * 2  # noqa: F821  # here
+    y = x
+    return y + z
 
 
 @refused("a slice whose bounds differ between members", TypeMismatchError, "`tf.gather(x, start + tf.range(n))`", V, N)

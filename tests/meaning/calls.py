@@ -5,6 +5,8 @@ import functools
 import operator
 import types
 
+import math
+
 import numpy as np
 
 import autobatch as ab
@@ -297,3 +299,31 @@ def floats_in_step(a):
 @case(X)
 def within_a_range(n):
     return (n in range(2)), (n in range(9, 0, -2)), n in range(0)
+
+
+@case(N([12, -18, 0, 7, 2**40]), N([18, 12, 5, 0, 2**35 * 3]))
+def of_the_standard_library(a, b):
+    k = min(abs(a) % 9, 6)
+    return math.gcd(a, b), math.lcm(a, b), math.comb(10, k), math.perm(abs(b) % 11, k), math.gcd(12, 18)
+
+
+@case(N([5, 3, 0, -1]), N([2, 5, -1, 2]))
+def of_the_standard_library_raises(n, k):
+    return math.comb(n, k) + math.perm(n, k)
+
+
+@case(N([0, 1, 15, 16, 17, 2**52 - 1, (2**31 - 1) ** 2 - 1, 2**62, 2**63 - 1, -4]))
+def integer_roots(n):
+    return math.isqrt(n)
+
+
+@case(N([5, 3, 0, -1]), N([2, 3, -1, 2]))
+def tuples_are_compared(n, k):
+    a = (n, k) == (3, 3), (n, (k, 1)) != (5, (2, 1)), [n, k] == [0, -1, 2], (n, k) == [n, k]
+    inside = (n, k) in [(0, -1), (5, 1)], (3, k) not in ((n, 3),)
+    return a, inside, sum(1 for i in range(n) if (i, k) != (2, 2)), any((i, 1) == (n, 1) for i in (3, 0))
+
+
+@case(N([5, 3, 0, -1]), N([2, 0, -1, 0]))
+def choice_by_truths_of_several_kinds(n, k):
+    return 1 if n == 3 or (n % 2 and k // (n - 3)) else 0

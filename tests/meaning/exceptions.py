@@ -144,3 +144,69 @@ def wrong_unpacking(n):
         a, b = (1, 2, 3)
         return a
     return n
+
+
+@case(n)
+def unset_in_a_branch(n):
+    if n > 0:
+        y = n * 2.0
+    return y
+
+
+@case(n)
+def unset_after_a_loop(n):
+    for k in range(n):
+        last = (k, n)
+    if n > 4:
+        last = last[0], 7
+    a, b = last
+    return a + b
+
+
+@case(n)
+def unset_in_a_loop(n):
+    total = 0
+    for k in range(4):
+        if k == 2 and n > 2:
+            word = "seen"
+        if n < 4 and k == 3:
+            best += k
+        if k == n:
+            best = k
+        total += k
+    assert word == "seen"
+    return best + total
+
+
+@case(n)
+def unset_in_the_arm_not_taken(n):
+    for i in range(n):
+        last = i * i
+    if n > 0:
+        big = last
+    known = n > 0 and big >= 0
+    return (big if n > 0 else n) + (last if known or 0 < n < last else 0)
+
+
+@case(n)
+def unset_array_is_changed(n):
+    if n > 0:
+        array = np.zeros(3) + n
+    array[1] = 2.0
+    return array.sum()
+
+
+@ab.autobatch
+def counts_down(n):
+    if n == 0:
+        return 0
+    if n > 0:
+        rest = counts_down(n - 1)
+    if n != 2:
+        deep = n + 1
+    return rest + deep
+
+
+@case(n)
+def unset_in_a_recursion(n):
+    return counts_down(n)

@@ -537,3 +537,20 @@ def joins_a_wide_literal(x):
     if x > 1:
         y = x
     return y
+
+
+@case(i64([1, 2, 3]))
+def constant_arrays_keep_their_dtype(n):
+    a = np.array([1.5, 2.5])
+    return a + n, n + a, n * a, a - n, a > n, n < a, a**n, n / a, n % a, np.float32(1.5) * n
+
+
+@case(N([1.5, -2.0]))
+def constant_integers_meet_floats(x):
+    k = np.array([1, 2, 3])
+    return k * x, x - k, k // x, x**k, np.int64(3) + x
+
+
+@case(N([1.5, -2.0, 3.0]), N([1.0, 5.0, 2.0]))
+def extremes_by_a_key(x, y):
+    return max([x, y], key=lambda v: -v * v), min((x, y), (y, x), key=lambda p: p[0]), max((v * 2 for v in (x, y)))

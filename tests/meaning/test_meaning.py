@@ -13,7 +13,7 @@ import autobatch as ab
 from autobatch.errors import AutobatchError, MemberError
 from tests.fuzz.running import batched
 
-FAMILIES = ("numbers", "objects", "calls", "exceptions")
+FAMILIES = ("numbers", "objects", "calls", "exceptions", "reductions")
 MODES = {"local_static": {"backend": "local_static", "jit_compile": False}, "program_counter": {}}
 
 

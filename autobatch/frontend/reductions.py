@@ -1,0 +1,164 @@
+"""``sum(... for i in range(n) if ...)`` and its like: a loop, where members differ in how often it turns.
+
+Where they do not, Python runs the comprehension while it is traced.  Inference finds out which it is
+(``indexing.UnlikeItemsError``), and the function is desugared again.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Callable
+
+import gast
+
+from autobatch.frontend.loops import Loops, place
+from autobatch.frontend.scope import UNKNOWN
+from autobatch.frontend.syntax import Statements, assign, constant, copied, if_, load, names, renamed, support
+from autobatch.language.indexing import ROLLED
+
+# The functions that take a comprehension apart, with what else they may be given.
+_REDUCTIONS: tuple[tuple[Callable, tuple[str, ...]], ...] = (
+    (builtins.sum, ("start",)),
+    (math.prod, ("start",)),
+    (builtins.any, ()),
+    (builtins.all, ()),
+    (builtins.min, ("default",)),
+    (builtins.max, ("default",)),
+    (builtins.len, ()),
+)
+
+
+class Reductions(Loops):
+    def on_Call(self, node: gast.Call) -> gast.AST:
+        function = self.static_value(node.func)
+        admitted = next((options for known, options in _REDUCTIONS if known is function), None)
+        if admitted is None or not node.args or not isinstance(node.args[0], gast.GeneratorExp | gast.ListComp):
+            return super().on_Call(node)
+        of, *rest = node.args
+        options = {**dict(zip(("start",), rest, strict=False)), **{k.arg: k.value for k in node.keywords}}
+        if not {*options} <= {*admitted}:
+            return super().on_Call(node)
+        if not self.is_rolled(of):
+            call = gast.Call(func=node.func, args=[self.asking(of), *rest], keywords=node.keywords)
+            return super().on_Call(gast.copy_location(call, node))
+        options = {name: self.temporary(self.expression(value), name) for name, value in options.items()}
+        return getattr(self, f"rolled_{function.__name__}")(of, **options)
+
+    def is_rolled(self, node: gast.AST) -> bool:
+        """Whether the comprehension is to be a loop: inference asks for it, or Python could not run it."""
+        in_several_ways = len(node.generators) > 1 or node.generators[0].ifs
+        return self.unrolled_counts.get(place(node)) == ROLLED or bool(in_several_ways and self.needs_statements(node))
+
+    def asking(self, node: gast.AST) -> gast.AST:
+        """The comprehension, which asks to be rolled where members differ in how often it turns, or one inside it."""
+        label = self.namer.fresh("comprehension")
+        self.loops[label] = place(node)
+        made = renamed(node, {})
+        for inner in gast.walk(made):
+            if isinstance(inner, gast.comprehension):
+                first = inner is made.generators[0]
+                if not (first and self.static_value(inner.iter) is not UNKNOWN):
+                    inner.iter = self.asking_range(inner.iter, label)
+                inner.ifs = [support("admits", [constant(label, test), test], test) for test in inner.ifs]
+        made.path = getattr(node, "path", ())
+        return made
+
+    def asking_range(self, node: gast.AST, label: str) -> gast.AST:
+        is_range = isinstance(node, gast.Call) and self.static_value(node.func) is builtins.range
+        return support("range_", [constant(label, node), *node.args], node) if is_range and not node.keywords else node
+
+    # --- as loops ---------------------------------------------------------------------------------
+
+    def rolled(self, node: gast.AST, body: Callable[[gast.AST], Statements], ended: str | None = None) -> None:
+        """The loops of a comprehension around what is done with each element; ``ended``: what says that they end."""
+        new: dict[str, str] = {}
+        through = []
+        for generator in node.generators:  # each sees the targets of those before it
+            iterable = renamed(generator.iter, new)
+            new = new | {name: self.fresh(name) for name in names(generator.target, gast.Store)}
+            through.append((copied(generator.target, new), iterable, [renamed(test, new) for test in generator.ifs]))
+        self.changing |= {*new.values()}
+        statements = body(renamed(node.elt, new))
+        for k, (target, iterable, tests) in reversed(list(enumerate(through))):
+            for test in reversed(tests):
+                statements = [if_(test, statements, test)]
+            loop = gast.For(target=target, iter=iterable, body=statements, orelse=[], type_comment=None)
+            loop = gast.copy_location(loop, target)
+            loop.path = getattr(node, "path", ())
+            statements = [loop]
+            if ended is not None and k:
+                statements.append(if_(load(ended, node), [gast.copy_location(gast.Break(), node)], node))
+        self.out += self.block(statements)
+
+    def accumulated(self, node: gast.AST, start: gast.AST, op: gast.AST, value: gast.AST | None = None) -> gast.AST:
+        total = self.variable("total", start, node)
+
+        def add(element: gast.AST) -> Statements:
+            first = [] if value is None else [gast.copy_location(gast.Expr(value=element), element)]
+            term = element if value is None else value
+            whole = gast.copy_location(gast.BinOp(left=load(total, element), op=op, right=term), element)
+            return [*first, assign(total, whole, element)]
+
+        self.rolled(node, add)
+        return load(total, node)
+
+    def rolled_sum(self, node: gast.AST, start: gast.AST | None = None) -> gast.AST:
+        return self.accumulated(node, start or constant(0, node), gast.Add())
+
+    def rolled_prod(self, node: gast.AST, start: gast.AST | None = None) -> gast.AST:
+        return self.accumulated(node, start or constant(1, node), gast.Mult())
+
+    def rolled_len(self, node: gast.AST) -> gast.AST:
+        return self.accumulated(node, constant(0, node), gast.Add(), value=constant(1, node))
+
+    def rolled_any(self, node: gast.AST) -> gast.AST:
+        return self.sought(node, lambda element: element)
+
+    def rolled_all(self, node: gast.AST) -> gast.AST:
+        found = self.sought(node, lambda e: gast.copy_location(gast.UnaryOp(op=gast.Not(), operand=e), e))
+        return support("not_", [found], node)
+
+    def sought(self, node: gast.AST, test: Callable[[gast.AST], gast.AST]) -> gast.AST:
+        """Whether an element meets the test; none is looked at after it."""
+        found = self.variable("found", constant(False, node), node)
+
+        def look(element: gast.AST) -> Statements:
+            leave = gast.copy_location(gast.Break(), element)
+            return [if_(test(element), [assign(found, constant(True, element), element), leave], element)]
+
+        self.rolled(node, look, ended=found)
+        return load(found, node)
+
+    def rolled_min(self, node: gast.AST, default: gast.AST | None = None) -> gast.AST:
+        return self.extreme(node, "min", gast.Lt(), default)
+
+    def rolled_max(self, node: gast.AST, default: gast.AST | None = None) -> gast.AST:
+        return self.extreme(node, "max", gast.Gt(), default)
+
+    def extreme(self, node: gast.AST, name: str, order: gast.AST, default: gast.AST | None) -> gast.AST:
+        empty, best, value = self.variable("empty", constant(True, node), node), self.fresh("best"), self.fresh("value")
+
+        def compare(element: gast.AST) -> Statements:
+            better = gast.Compare(left=load(value, element), ops=[order], comparators=[load(best, element)])
+            take = assign(best, load(value, element), element)
+            later = if_(gast.copy_location(better, element), [take], element)
+            first = [take, assign(empty, constant(False, element), element)]
+            choice = gast.copy_location(gast.If(test=load(empty, element), body=first, orelse=[later]), element)
+            return [assign(value, element, element), choice]
+
+        self.rolled(node, compare)
+        if default is not None:
+            end: gast.AST = assign(best, default, node)
+        else:
+            error = load(self.bind("ValueError", ValueError), node)
+            text = constant(f"{name}() iterable argument is empty", node)
+            made = gast.copy_location(gast.Call(func=error, args=[text], keywords=[]), node)
+            end = gast.copy_location(gast.Raise(exc=made, cause=None), node)
+        self.out += self.block([if_(load(empty, node), [end], node)])
+        return load(best, node)
+
+    def variable(self, hint: str, value: gast.AST, at: gast.AST) -> str:
+        name = self.fresh(hint)
+        self.out.append(assign(name, value, at))
+        return name
