@@ -24,6 +24,7 @@ from autobatch.frontend.core import Callee
 from autobatch.frontend.source import check_function, signature
 from autobatch.ir.types import Exact
 from autobatch.language import keys
+from autobatch.language.lists import GROWTH
 from autobatch.options import Axes, Backend, Options, as_names
 from autobatch.stages import Lowered
 
@@ -41,6 +42,7 @@ def autobatch(
     shards: int | Literal["auto"] = "auto",
     compact: Literal["auto", "always", "never"] = "auto",
     max_depth: int | None = None,
+    max_length: int | None = None,
     max_steps: int | None = None,
     deadline: float | None = None,
     strategy: tf.distribute.Strategy | None = None,
@@ -76,6 +78,9 @@ def autobatch(
         and those before, is that of compiling; never inside a ``tf.function`` or with ``max_steps``.
       max_depth: how deep calls may nest; None lets the stacks grow, up to 100,000.
         Inside a ``tf.function`` stacks cannot grow, and a recursive function needs it.
+      max_length: how many items lists may have whose length differs between members; None lets them grow, up to a
+        million, which compiles anew for each power of four from 32 on.  Inside a ``tf.function``, for ``f.start`` and
+        for members that come one by one lists cannot grow, and such a function needs it.
       max_steps: how many blocks may run in all (of each part, if there are several); None for no limit.  Says which
         members are in a loop without end.
       deadline: how many seconds a call may work, compiling aside, to about a round of half a second; None for no limit.
@@ -98,6 +103,7 @@ def autobatch(
         shards,
         compact,
         max_depth,
+        max_length,
         max_steps,
         deadline,
         strategy,
@@ -110,6 +116,7 @@ def autobatch(
 autobatch.__autobatch_decorator__ = True  # type: ignore[attr-defined] # the frontend knows it by this
 
 
+LONGEST = 2**20  # where lists stop growing if the user sets no limit
 MOST_REPLACED = 10  # calls in a row that compile anew, before a warning
 
 
@@ -158,7 +165,18 @@ class Autobatched:
         taken = self._take_apart(args, kwargs)
         if self._options.backend == "unbatched":
             return self._loop(args, kwargs, taken)
-        return self._run(self._program(taken), taken)
+        return self._with_room(self._program(taken), taken, lambda program: self._run(program, taken))
+
+    def _with_room(self, program: Specialisation, taken: Arguments, execute: Callable[[Specialisation], Any]) -> Any:
+        """What ``execute`` returns of the program, or of one whose lists are long enough."""
+        while True:
+            try:
+                return execute(program)
+            except errors.ListFullError:
+                capacity = program.list_capacity * GROWTH
+                if self._options.max_length is not None or capacity > LONGEST:
+                    raise
+                program = self._program(taken, capacity)
 
     def _run(self, program: Specialisation, taken: Arguments) -> Any:
         if self._options.strategy is not None:
@@ -221,7 +239,9 @@ class Autobatched:
         taken = self._take_apart(args, kwargs)
         if not taken.size:
             return self(*args, **kwargs)
-        return mapping.batch(self._program(taken), taken, self._options, lanes, progress)
+        program = self._program(taken)
+        run = functools.partial(mapping.batch, taken=taken, options=self._options, lanes=lanes, progress=progress)
+        return self._with_room(program, taken, run)
 
     def start(
         self,
@@ -297,18 +317,23 @@ class Autobatched:
         args = (*self._receiver, *args)
         return arguments.take_apart(self._fn, self._static_names, self._options.in_axes, args, kwargs)
 
-    def _program(self, taken: Arguments) -> Specialisation:
+    def _program(self, taken: Arguments, list_capacity: int | None = None) -> Specialisation:
+        """The program for such arguments; ``list_capacity``: its lists have room for so many items at least."""
         key = (
+            self._options.max_length,
             tuple((name, keys.key(value)) for name, value in taken.static.items()),
             tuple(Exact(type_) for type_ in taken.types),
         )
         with context.tracing_lock:
             program = self._programs.get(key)
             changed = None if program is None else program.changed()
+            if program is not None and list_capacity is not None and list_capacity > program.list_capacity:
+                program = None
             if program is not None and changed is None:
                 program.replaced = 0
                 return program
-            new = self._programs.put(key, Specialisation(self._callee, callee_of, taken))
+            list_capacity = list_capacity or self._options.max_length or context.FIRST_CAPACITY
+            new = self._programs.put(key, Specialisation(self._callee, callee_of, taken, list_capacity))
             if program is not None:
                 new.replaced = program.replaced + 1
                 if new.replaced == MOST_REPLACED:

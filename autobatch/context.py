@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
@@ -76,6 +77,55 @@ class Remark:
     passed: Any = False
     error: type[MemberError] | None = None
     failure: str = ""
+
+
+_crossed: ContextVar[frozenset[int]] = ContextVar("autobatch_crossed", default=frozenset())
+
+
+@contextmanager
+def crossing(containers: frozenset[int]) -> Iterator[None]:
+    """Around code that finds these containers, told by identity, from before a branch, a loop or a call."""
+    token = _crossed.set(containers)
+    try:
+        yield
+    finally:
+        _crossed.reset(token)
+
+
+def has_crossed(container: Any) -> bool:
+    """Whether a container is from before a branch, a loop or a call, or stands for one of several."""
+    return id(container) in _crossed.get()
+
+
+FIRST_CAPACITY = 32
+_list_capacity: ContextVar[int] = ContextVar("autobatch_list_capacity", default=FIRST_CAPACITY)
+
+
+def list_capacity() -> int:
+    """The least capacity of lists whose length differs between members."""
+    return _list_capacity.get()
+
+
+@contextmanager
+def lists_of(capacity: int) -> Iterator[None]:
+    """Around tracing, with another ``list_capacity``."""
+    token = _list_capacity.set(capacity)
+    try:
+        yield
+    finally:
+        _list_capacity.reset(token)
+
+
+def with_lists_of_now(function: Callable) -> Callable:
+    """The function, to be run with the ``list_capacity`` that there is now."""
+    capacity = list_capacity()
+
+    @functools.wraps(function)
+    def run(*args: Any) -> Any:
+        with lists_of(capacity):
+            return function(*args)
+
+    return run if capacity != FIRST_CAPACITY else function
 
 
 _remarks: ContextVar[list[Remark] | None] = ContextVar("autobatch_remarks", default=None)

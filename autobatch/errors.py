@@ -157,6 +157,12 @@ def raised_by_members(kind: type[Exception]) -> type[MemberError]:
     return type(f"Member{kind.__name__}", (MemberError, kind), own)
 
 
+class ListFullError(MemberError):
+    """Some members' lists outgrew ``max_length``."""
+
+    advice = "raise max_length, or see whether the list ends to grow."
+
+
 class StackOverflowError(MemberError):
     """Some members' calls nest deeper than ``max_depth``."""
 

@@ -33,6 +33,7 @@ class Options:
     shards: int | Literal["auto"] = "auto"
     compact: Literal["auto", "always", "never"] = "auto"
     max_depth: int | None = None
+    max_length: int | None = None
     max_steps: int | None = None
     deadline: float | None = None
     strategy: tf.distribute.Strategy | None = None
@@ -57,10 +58,11 @@ class Options:
         _check_choice("compact", self.compact, ("auto", "always", "never"))
         if self.shards != "auto" and (not isinstance(self.shards, int) or self.shards < 1):
             raise ValueError(f"shards must be 'auto' or an int of at least 1, not {self.shards!r}")
-        for name in ("max_depth", "max_steps"):
+        for name in ("max_depth", "max_length", "max_steps"):
             limit = getattr(self, name)
-            if limit is not None and (not isinstance(limit, int) or not 0 <= limit < 2**31):
-                raise ValueError(f"{name} must be None or an int of at least 0 and below 2**31, not {limit!r}")
+            if limit is not None and (not isinstance(limit, int) or not (name == "max_length") <= limit < 2**31):
+                least = int(name == "max_length")
+                raise ValueError(f"{name} must be None or an int of at least {least} and below 2**31, not {limit!r}")
         if self.deadline is not None and (not isinstance(self.deadline, int | float) or not self.deadline >= 0):
             raise ValueError(f"deadline must be None or seconds, at least 0, not {self.deadline!r}")
         if self.strategy is not None and not isinstance(self.strategy, tf.distribute.Strategy):

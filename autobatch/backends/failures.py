@@ -46,7 +46,8 @@ def fault(
     """The error of ``raise_for_faults``, without the results."""
     failed = codes.nonzero()[0].tolist()
     if failed:
-        k = int(codes[failed[0]]) - 1
+        full = [m for m in failed if checks[int(codes[m]) - 1].error is errors.ListFullError]
+        k = int(codes[(full or failed)[0]]) - 1  # with longer lists, nobody may fail
         first, same = checks[k], [m for m in failed if codes[m] == k + 1]
         said = {m: first.said([leaf[m] for leaf in notes[k]], shared) for m in same[:SHOWN]}
         if len(set(said.values())) == 1:

@@ -72,8 +72,13 @@ def call(function: Callable, *args: Any, **kwargs: Any) -> Any:
 
 
 def stack(results: Sequence[Any], wide: bool) -> Any:
-    """One result per member as one batched result; ``wide``: Python numbers take 64 bits."""
+    """One result per member as one batched result; ``wide``: Python numbers take 64 bits.
+
+    Lists of unlike lengths become ragged tensors.
+    """
     first = results[0]
+    if all(isinstance(result, list) for result in results) and len({*map(len, results)}) > 1:
+        return _ragged(results, wide)
     for result in results[1:]:
         try:
             tf.nest.assert_same_structure(first, result)
@@ -81,6 +86,13 @@ def stack(results: Sequence[Any], wide: bool) -> Any:
             raise errors.TypeMismatchError(f"Two members return different structures: {first} and {result}.") from error
     columns = zip(*(tf.nest.flatten(result) for result in results), strict=True)
     return tf.nest.pack_sequence_as(first, [_stack_leaf(column, wide) for column in columns])
+
+
+def _ragged(lists: Sequence[list], wide: bool) -> Any:
+    """Lists of unlike lengths as ragged tensors, in the structure of an item."""
+    items = stack([item for values in lists for item in values], wide)
+    lengths = [len(values) for values in lists]
+    return tf.nest.map_structure(lambda leaf: tf.RaggedTensor.from_row_lengths(leaf, lengths), items)
 
 
 def _stack_leaf(column: Sequence[Any], wide: bool) -> Any:

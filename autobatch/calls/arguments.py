@@ -26,7 +26,8 @@ from autobatch.ir.types import (
     type_of,
     value_from,
 )
-from autobatch.language.structs import Rows, map_rows
+from autobatch.language.lists import MemberList
+from autobatch.language.structs import Rows, map_nodes
 from autobatch.language.values import DEFAULT_DTYPES, WIDE_DTYPES, WeakScalar
 from autobatch.options import Axes
 
@@ -185,7 +186,7 @@ def _shared_leaf(value: Any, taken: Arguments) -> Shared | Static | Opaque:
 
 def member(type_: Type, stored: Sequence[tf.Tensor], shared: Sequence[tf.Tensor]) -> Any:
     """One member's argument, as plain Python gets it."""
-    value = map_rows(lambda rows: rows.padded[: int(rows.length.tensor)], value_from(type_, stored, shared))
+    value = map_nodes(Rows, lambda rows: rows.padded[: int(rows.length.tensor)], value_from(type_, stored, shared))
     return tf.nest.map_structure(
         lambda leaf: leaf.tensor.numpy().item() if isinstance(leaf, WeakScalar) else leaf, value
     )
@@ -239,11 +240,33 @@ def _built(type_: Type, stored: Sequence[tf.Tensor], taken: Arguments, poisons: 
             case _:
                 return next(remaining)
 
-    return tf.nest.pack_sequence_as(type_, [build(leaf) for leaf in leaves(type_)])
+    built = tf.nest.pack_sequence_as(type_, [build(leaf) for leaf in leaves(type_)])
+    return map_nodes(MemberList, lambda values: _ragged(values, tf.range(taken.size), taken, poisons), built)
 
 
-def _narrowed(numbers: tf.Tensor, dtype: tf.DType, poisons: bool, taken: Arguments) -> tf.Tensor:
-    """Python numbers as the dtype that TensorFlow gives them."""
+def _ragged(values: MemberList, owners: tf.Tensor, taken: Arguments, poisons: bool) -> Any:
+    """Lists, one behind the other, as ragged tensors in the structure of an item; ``owners``: whose each list is."""
+    if not values.columns:
+        return []
+    capacity = values.columns[0].shape[1]
+    length = tf.clip_by_value(tf.cast(values.length, tf.int64), 0, capacity)
+    own = tf.sequence_mask(length, capacity)
+    owners = tf.repeat(owners, length)
+    number_types = WIDE_DTYPES if taken.wide else DEFAULT_DTYPES
+    flat = []
+    for kind, column in zip(tf.nest.flatten(values.kinds), values.columns, strict=True):
+        flat.append(tf.boolean_mask(column, own))
+        if kind:
+            flat[-1] = _narrowed(flat[-1], number_types[kind], poisons, taken, owners)
+    items = tf.nest.pack_sequence_as(values.kinds, flat)
+    items = map_nodes(MemberList, lambda inner: _ragged(inner, owners, taken, poisons), items)
+    return tf.nest.map_structure(lambda leaf: tf.RaggedTensor.from_row_lengths(leaf, length, validate=False), items)
+
+
+def _narrowed(
+    numbers: tf.Tensor, dtype: tf.DType, poisons: bool, taken: Arguments, owners: tf.Tensor | None = None
+) -> tf.Tensor:
+    """Python numbers as the dtype that TensorFlow gives them; ``owners``: whose each is, if not one of each member."""
     if dtype != tf.int32:
         return tf.cast(numbers, dtype)
     if not tf.executing_eagerly() or poisons:
@@ -255,7 +278,9 @@ def _narrowed(numbers: tf.Tensor, dtype: tf.DType, poisons: bool, taken: Argumen
     wide = numbers.numpy()  # type: ignore[attr-defined]
     narrow = wide.astype(np.int32)
     if not np.array_equal(wide, narrow):
-        raise _does_not_fit(dtype, np.nonzero(wide != narrow)[0].tolist(), taken)
+        lost = np.nonzero(wide != narrow)[0]
+        lost = lost if owners is None else np.unique(owners.numpy()[lost])  # type: ignore[attr-defined]
+        raise _does_not_fit(dtype, lost.tolist(), taken)
     return tf.constant(narrow)
 
 

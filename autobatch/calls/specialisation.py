@@ -22,7 +22,7 @@ from autobatch.frontend.driver import Frontend, deep_recursion, lower
 from autobatch.frontend.watch import watch
 from autobatch.ir.stored import StoredProgram
 from autobatch.ir.typed import TypedProgram
-from autobatch.ir.types import coerce, describe
+from autobatch.ir.types import describe, given
 from autobatch.machine.counts import Measured
 from autobatch.machine.recorder import Recording, record
 from autobatch.options import OPTIMIZATIONS, Options
@@ -51,15 +51,16 @@ def check_untaped(call: str, taken: Arguments) -> None:
 
 
 def _typed(
-    callee: Callee, callee_of: Callable[[Any], Callee | None], taken: Arguments
+    callee: Callee, callee_of: Callable[[Any], Callee | None], taken: Arguments, list_capacity: int
 ) -> tuple[Frontend, ir.Program, TypedProgram]:
     unrolled: dict[tuple, int] = {}
     while True:
-        with deep_recursion():
+        with deep_recursion(), context.lists_of(list_capacity):
             frontend = lower(callee, taken.static, callee_of, unrolled)
         program = dataclasses.replace(frontend.program, arguments=tuple(taken.types), shared=tuple(taken.shared_types))
         try:
-            return frontend, program, passes.run(passes.until("types"), program)
+            with context.lists_of(list_capacity):
+                return frontend, program, passes.run(passes.until("types"), program)
         except UnrollingNeeded as needed:
             unrolled |= {frontend.place(loop): loop.count for loop in needed.loops}
 
@@ -68,10 +69,12 @@ class Specialisation:
     """One specialisation of an autobatched function: static values and argument types are fixed.
 
     callee_of: how the frontend knows what it is that a program calls.
+    list_capacity: how many items lists have room for, at least, whose length differs between members.
     """
 
-    def __init__(self, callee: Callee, callee_of: Callable[[Any], Callee | None], taken: Arguments):
-        self.frontend, self.untyped, self.typed = _typed(callee, callee_of, taken)
+    def __init__(self, callee: Callee, callee_of: Callable[[Any], Callee | None], taken: Arguments, list_capacity: int):
+        self.list_capacity = list_capacity
+        self.frontend, self.untyped, self.typed = _typed(callee, callee_of, taken, list_capacity)
         with deep_recursion():
             self.watched = watch(core.source for core in self.frontend.cores.values())
         self.stacks: dict[frozenset[str], StoredProgram] = {}
@@ -182,7 +185,7 @@ class Specialisation:
         """The arguments' stored leaves, as the program's variables hold them."""
         entry = self.typed.program.entry
         return [
-            coerce(have, self.typed.types[entry.name, v], stored, taken.shared, taken.size)
+            given(have, self.typed.types[entry.name, v], stored, taken.shared, taken.size)
             for v, have, stored in zip(entry.inputs, taken.types, taken.stored, strict=True)
         ]
 

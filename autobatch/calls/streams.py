@@ -125,4 +125,10 @@ def members(batch: Any, count: int) -> Iterator[Any]:
     """So many, one after the other, as NumPy's arrays and numbers."""
     arrays = tf.nest.map_structure(lambda leaf: np.asarray(leaf) if tf.is_tensor(leaf) else leaf, batch)
     for k in range(count):
-        yield tf.nest.map_structure(lambda leaf, k=k: leaf[k] if isinstance(leaf, np.ndarray) else leaf, arrays)
+        yield tf.nest.map_structure(lambda leaf, k=k: _member(leaf, k), arrays)
+
+
+def _member(leaf: Any, k: int) -> Any:
+    if isinstance(leaf, tf.RaggedTensor):
+        return leaf[k].numpy()
+    return leaf[k] if isinstance(leaf, np.ndarray) else leaf

@@ -22,6 +22,7 @@ from autobatch.language.mathematics import STAND_INS
 from autobatch.language.numpy import METHODS, is_numpy
 from autobatch.language.operators import BUILTINS
 
+_OF_LISTS = {"index": "index", "count": "counted"}  # methods that compare
 _GENERATORS = (random.Random, np.random.Generator, np.random.RandomState)
 
 
@@ -86,6 +87,9 @@ class Calls(Texts):
             call.func = support("stand_in", [call.func], call)
         elif is_numpy(value):
             call.func = support("numpy_", [call.func], call)
+        elif isinstance(call.func, gast.Attribute) and call.func.attr in _OF_LISTS and value is UNKNOWN:
+            call.args.insert(0, call.func.value)
+            call.func = support(_OF_LISTS[call.func.attr], [], call).func
         elif isinstance(call.func, gast.Attribute) and call.func.attr in METHODS and value is UNKNOWN:
             call.func = support("method", [call.func.value, constant(call.func.attr, call)], call)
 

@@ -12,8 +12,9 @@ from typing import Any
 import gast
 
 from autobatch import errors
-from autobatch.frontend import fence, item_assignment
+from autobatch.frontend import fence
 from autobatch.frontend.core import Callee, Core
+from autobatch.frontend.list_methods import ListMethods
 from autobatch.frontend.loops import split_walrus
 from autobatch.frontend.nested import Nested
 from autobatch.frontend.refusals import together
@@ -32,8 +33,7 @@ def desugar(source: Source, callee_of: Callable[[Any], Callee | None], unrolled:
       unrolled: how many items each loop has that must be unrolled, by its place.
     """
     fence.check(source)
-    tree, _ = item_assignment.rewrite(source)
-    return _Desugarer(source, tree, callee_of, unrolled).run()
+    return _Desugarer(source, ListMethods(source).visit(source.tree), callee_of, unrolled).run()
 
 
 class _Desugarer(Nested):

@@ -9,6 +9,7 @@ from typing import Any
 import gast
 
 from autobatch.frontend.core import Callee, Helper, Target
+from autobatch.frontend.list_methods import popped
 from autobatch.frontend.scope import UNKNOWN, Scope
 from autobatch.frontend.syntax import (
     Statements,
@@ -20,6 +21,7 @@ from autobatch.frontend.syntax import (
     load,
     names,
     rebuilt,
+    store,
     support,
     thunk,
 )  # fmt: skip
@@ -178,6 +180,8 @@ class Expressions(Scope):
 
     def may_change(self, node: gast.AST) -> bool:
         """Whether this is a call that may get an array or a list, and change it in place."""
+        if isinstance(node, gast.NamedExpr):
+            return popped(node)
         if not isinstance(node, gast.Call):
             return False
         callee = self.callee(node.func)
@@ -213,6 +217,8 @@ class Expressions(Scope):
 
     def on_NamedExpr(self, node: gast.NamedExpr) -> gast.AST:
         """``(y := x)`` becomes an assignment before the statement."""
+        if popped(node):
+            return self.pop(node)
         name = node.target.id
         at = (node.lineno, node.col_offset)
         test = self.statement.test if isinstance(self.statement, gast.If | gast.While) else self.statement
@@ -230,6 +236,15 @@ class Expressions(Scope):
         self.out.append(assign(name, value, node))
         self.merge_last()
         return load(name, node)
+
+    def pop(self, node: gast.NamedExpr) -> gast.AST:
+        """``xs.pop(i)``"""
+        call, item = node.value, self.fresh("item")
+        arguments = [self.expression(argument) for argument in call.args]
+        both = gast.Tuple(elts=[store(node.target.id, node), store(item, node)], ctx=gast.Store())
+        value = support("pop", arguments, node)
+        self.emit(gast.Assign(targets=[gast.copy_location(both, node)], value=value, type_comment=None), node)
+        return load(item, node)
 
     def on_UnaryOp(self, node: gast.UnaryOp) -> gast.AST:
         if isinstance(node.op, gast.Not):

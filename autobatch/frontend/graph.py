@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import gast
 
-from autobatch import ir
+from autobatch import errors, ir
+from autobatch.context import with_lists_of_now
 from autobatch.frontend.core import Core, Helper, Target
+from autobatch.frontend.list_methods import CHANGES
 from autobatch.frontend.source import SUPPORT, compile_functions, function_definition, unparse
 from autobatch.frontend.syntax import Statements, load, names, renamed, support
+from autobatch.language.lists import is_list
 
 
 @dataclass
@@ -190,32 +194,60 @@ def _compile_primitives(core: Core) -> dict[int, ir.Expression]:
             gast.copy_location(gast.Return(value=value), node),
         ]
         definitions.append(function_definition(f"ab__primitive_{k}", inputs, body))
-        if _is_item_write(node):
+        if _changes(node, ("setitem",)):
             place = gast.copy_location(gast.Return(value=support("place", node.value.args, node)), node)
             definitions.append(function_definition(f"ab__place_{k}", inputs, [*body[:-2], place]))
     functions = {f.__name__: f for f in compile_functions(source, definitions)}
     return {
         id(node): ir.Expression(
             _template(node, *_variables(node, local, core.helpers)),
-            functions[f"ab__primitive_{k}"],
+            with_lists_of_now(_primitive(node, functions[f"ab__primitive_{k}"])),
+            changes=_depth(node.value) if _changes(node) else 0,
             place=functions.get(f"ab__place_{k}"),
         )
         for k, node in enumerate(statements)
     }
 
 
-def _is_item_write(node: gast.AST) -> bool:
-    """``x = setitem(x, index, item)``"""
+def _changes(node: gast.AST, operators: Collection[str] = CHANGES) -> bool:
+    """``x = operator(x, ...)``, or ``x, y = operator(x, ...)``"""
     match node:
         case gast.Assign(
-            targets=[gast.Name(id=target)],
+            targets=[gast.Name(id=target) | gast.Tuple(elts=[gast.Name(id=target), *_])],
             value=gast.Call(
-                func=gast.Attribute(value=gast.Name(id=module), attr="setitem"), args=[gast.Name(id=name), *_]
+                func=gast.Attribute(value=gast.Name(id=module), attr=operator), args=[gast.Name(id=name), *_]
             ),
         ):
-            return module == SUPPORT and target == name
+            return module == SUPPORT and target == name and operator in operators
         case _:
             return False
+
+
+def _primitive(node: gast.AST, function: Callable) -> Callable:
+    """What runs the statement; ``xs += ys`` changes a list in place, which only Python can do."""
+    if not isinstance(node, gast.AugAssign):
+        return function
+
+    def augmented(target: Any, *others: Any) -> Any:
+        result = function(target, *others)
+        if is_list(target) and result is not target:
+            raise errors.TypeMismatchError(
+                "A list whose length differs between members is changed in place by an operator.",
+                help="xs.extend(ys) for xs += ys; or make another list: xs = xs + ys, xs = xs * n.",
+                kind="list-augmented",
+            )
+        return result
+
+    return augmented
+
+
+def _depth(node: gast.AST) -> int:
+    """How deep an operator changes its first argument: itself (1), an item (2), an item's item..."""
+    match node:
+        case gast.Call(func=gast.Attribute(value=gast.Name(id=module), attr=operator)) if module == SUPPORT:
+            return 1 + _depth(node.args[-1]) if operator == "setitem" else int(operator in CHANGES)
+        case _:
+            return 0
 
 
 def _template(node: gast.AST, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> str:

@@ -11,7 +11,7 @@ from autobatch.frontend.syntax import Namer, Statements, as_load, assign, bound_
 
 def rewrite(source: Source) -> tuple[gast.FunctionDef, bool]:
     """The function without item assignments, and whether it had any."""
-    rewriter = _Rewriter(source)
+    rewriter = Rewriter(source)
     return rewriter.visit(source.tree), rewriter.found
 
 
@@ -20,7 +20,7 @@ def followed(tree: gast.FunctionDef) -> gast.FunctionDef:
     return _Now(bound_names(tree)).visit(tree)
 
 
-class _Rewriter(gast.NodeTransformer):
+class Rewriter(gast.NodeTransformer):
     def __init__(self, source: Source):
         self.source, self.namer, self.found = source, Namer(source.tree), False
         self.own: frozenset[str] | None = None  # the variables of the nested function that is being rewritten

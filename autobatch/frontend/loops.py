@@ -14,6 +14,7 @@ from typing import Any
 import gast
 
 from autobatch import errors
+from autobatch.frontend.list_methods import is_method
 from autobatch.frontend.calls import Calls
 from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.syntax import (
@@ -133,12 +134,18 @@ class Loops(Calls):
     def sequence_loop(self, node: gast.For) -> None:
         """``for row in x``: over a tensor's leading axis, over a Python sequence of like items, or over several."""
         lengths, item = self.iteration(node.iter, node, "sequence")
-        stop = self.temporary(lengths[0] if len(lengths) == 1 else support("min_", lengths, node), "stop")
+        stop = lengths[0] if len(lengths) == 1 else support("min_", lengths, node)
+        if not any(self.may_grow_list(part) for statement in node.body for part in gast.walk(statement)):
+            stop = self.temporary(stop, "stop")
         position = self.fresh("next")
         more = gast.Compare(left=load(position, node), ops=[gast.Lt()], comparators=[stop])
         self.out.append(assign(position, constant(0, node), node))
         value = item(load(position, node))
         self.counted_loop(node, position, gast.copy_location(more, node), value, constant(1, node))
+
+    def may_grow_list(self, node: gast.AST) -> bool:
+        """Whether this may change the length of a list that a loop goes through."""
+        return isinstance(node, gast.Call) and (is_method(node) or self.callee(node.func) is not None)
 
     def counted_loop(self, node: gast.For, position: str, more: gast.AST, item: gast.AST, step: gast.AST) -> None:
         """While there is more, binds the target to the item, advances, and runs the body."""

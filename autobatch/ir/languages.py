@@ -46,13 +46,15 @@ class Expression:
     ``call(*inputs)`` returns one value per output (a bare value if there is one output, else a
     tuple).  In ``template`` the k-th input stands as ``«k»``.  ``kind`` tells what it handles: one
     "member", the whole "batch", or it is a "write" to some items of its first input, which backends do
-    in place.  An item assignment has ``place``, from the same inputs to where and what it writes; of
-    what handles the batch, ``size`` is the only size of batch that it takes, or None.
+    in place.  What ``changes`` its first input (1), or an item of it (2), gives that anew as its first
+    output.  An item assignment has ``place``, from the same inputs to where and what it writes; of what
+    handles the batch, ``size`` is the only size of batch that it takes, or None.
     """
 
     template: str
     call: Callable = field(compare=False, repr=False)
     kind: str = "member"
+    changes: int = field(default=0, compare=False)
     place: Callable | None = field(default=None, compare=False, repr=False)
     size: int | None = field(default=None, compare=False, repr=False)
 

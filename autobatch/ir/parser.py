@@ -20,7 +20,7 @@ import tensorflow as tf
 
 from autobatch import errors, ir
 from autobatch.ir.typed import TypedProgram, TypedStackProgram
-from autobatch.ir.types import Shared, Static, Tensor, Type, Weak, leaves
+from autobatch.ir.types import Shared, Static, Tensor, Type, Weak, leaves, list_of
 
 _NAME = r"[^\W\d][\w']*(?:[.:][\w']+)*"
 _NAMES = rf"{_NAME}(?:, {_NAME})*"
@@ -200,8 +200,9 @@ def _assign(kind: type[ir.Assign], line: str, place: ir.Location) -> _Op:
 def _expression(template: str, count: int) -> ir.Expression:
     if template == ir.copies(count).template and count:
         return ir.copies(count)
-    place = ir.no_code if template.startswith("setitem(«0», ") else None
-    return ir.Expression(template, ir.no_code, "write" if template == "write(«0», «1», «2»)" else "member", place)
+    changes = template.startswith("setitem(«0», ")
+    kind = "write" if template == "write(«0», «1», «2»)" else "member"
+    return ir.Expression(template, ir.no_code, kind, int(changes), ir.no_code if changes else None)
 
 
 # --- expressions ----------------------------------------------------------------------------------
@@ -318,6 +319,8 @@ def _type(text: str, place: ir.Location) -> Type:
         match node:
             case ast.Call(func=ast.Name("Type"), args=[ast.Constant(int(k))]):
                 return found[k]
+            case ast.Call(func=ast.Name("list_of"), args=[ast.Constant(int(capacity)), item]):
+                return list_of([[build(item)]], capacity)
             case ast.Tuple(items):
                 return tuple(map(build, items))
             case ast.List(items):

@@ -15,14 +15,17 @@ from __future__ import annotations
 
 import dataclasses
 import types as python_types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
+from autobatch import context
 from autobatch.language.keys import key
+from autobatch.language.lists import GROWTH, MemberList, fitted, unpacked
+from autobatch.language.structs import map_nodes
 from autobatch.language.values import DEFAULT_DTYPES, WIDE_DTYPES, WeakScalar, adopts, fits, is_near, is_tensor
 
 
@@ -164,12 +167,15 @@ def leaf_names(variable: str, type_: Type) -> list[str]:
             parts = {f"{variable}.{name}": getattr(type_, name) for name in type_._fields}
         case tuple() | list():
             parts = {f"{variable}[{k}]": part for k, part in enumerate(type_)}
+        case MemberList():
+            parts = {f"{variable}[...]": type_.columns, f"len({variable})": type_.length}
         case _:
             parts = {f"{variable}.{field.name}": getattr(type_, field.name) for field in dataclasses.fields(type_)}
     return [leaf for name, part in parts.items() for leaf in leaf_names(name, part)]
 
 
 def describe(type_: Type) -> str:
+    type_ = map_nodes(MemberList, lambda t: Opaque(f"list_of({t.capacity}, {describe(_item_type(t))})"), type_)
     if len(leaves(type_)) == 1 and not tf.nest.is_nested(type_):
         return str(type_)
     return str(tf.nest.map_structure(str, type_)).replace("'", "")
@@ -211,15 +217,103 @@ class Exact:
         return describe(self.type)
 
 
-def join(left: Type, right: Type) -> Type:
-    """The least type that covers both.  Raises JoinError if there is none."""
+def join(left: Type, right: Type, of_leaves: Callable[[Leaf, Leaf], Leaf] | None = None) -> Type:
+    """The least type that covers both.  Raises JoinError if there is none.
+
+    Two lists of unlike lengths become one of any length.
+    """
+    left, right = _with_lists(left, right)
     try:
         tf.nest.assert_same_structure(left, right)
     except (ValueError, TypeError) as error:
         raise JoinError(f"{describe(left)} here, {describe(right)} there") from error
     if structure(left) != structure(right):
         raise JoinError("a dict with its keys in another order, or another class of the same name")
-    return tf.nest.map_structure(_join_leaves, left, right)
+    return tf.nest.map_structure(of_leaves or _join_leaves, left, right)
+
+
+def _with_lists(left: Type, right: Type) -> tuple[Type, Type]:
+    """Both, with lists of any length in place of those whose lengths are unlike."""
+    if isinstance(left, list | MemberList) and isinstance(right, list | MemberList):
+        if isinstance(left, list) and isinstance(right, list) and len(left) == len(right):
+            pairs = [_with_lists(a, b) for a, b in zip(left, right, strict=True)]
+            return [a for a, _ in pairs], [b for _, b in pairs]
+        whole = list_of([left, right])
+        return whole, whole
+    if type(left) is not type(right) or not tf.nest.is_nested(left):
+        return left, right
+    if isinstance(left, dict) and [*left] == [*right]:
+        both = {name: _with_lists(left[name], right[name]) for name in left}
+        return {name: a for name, (a, _) in both.items()}, {name: b for name, (_, b) in both.items()}
+    if isinstance(left, tuple) and len(left) == len(right):
+        pairs = [_with_lists(a, b) for a, b in zip(left, right, strict=True)]
+        made = type(left)._make if hasattr(left, "_fields") else tuple  # type: ignore[attr-defined]
+        return made([a for a, _ in pairs]), made([b for _, b in pairs])
+    if hasattr(left, "__tf_flatten__"):
+        (metadata, a), (_, b) = left.__tf_flatten__(), right.__tf_flatten__()
+        x, y = _with_lists(a, b)
+        return type(left).__tf_unflatten__(metadata, x), type(left).__tf_unflatten__(metadata, y)
+    return left, right
+
+
+def list_of(lists: Sequence[Any], capacity: int = 0) -> Type:
+    """The type of a list of any length that can be any of these, with this capacity at least."""
+    items: list[Type] = []
+    capacity = capacity or context.list_capacity()
+    for type_ in lists:
+        if isinstance(type_, MemberList):
+            capacity = max(capacity, type_.capacity)
+            found = [_item_type(type_)] if type_.columns else []
+        else:
+            found = [_listed(item) for item in type_]
+            while capacity < len(type_):
+                capacity *= GROWTH
+        for item in found:
+            items[:] = [join(items[0], item, _join_in_list) if items else item]
+    kinds = tf.nest.map_structure(lambda leaf: leaf.kind if isinstance(leaf, Weak) else None, items[0] if items else ())
+    columns = (Tensor(leaf.dtype, (capacity, *leaf.shape)) for item in items for leaf in leaves(item))
+    return MemberList(kinds, tuple(columns), Weak(int, near=True))
+
+
+def _listed(item: Type) -> Type:
+    """The type of a known list's item in one of any length."""
+    if isinstance(item, list):
+        return _listed(list_of([item]))
+    if isinstance(item, dict):
+        return {name: _listed(part) for name, part in item.items()}
+    if isinstance(item, tuple):
+        parts = [_listed(part) for part in item]
+        return type(item)(*parts) if hasattr(item, "_fields") else tuple(parts)
+    return tf.nest.map_structure(_in_list, item)
+
+
+def _in_list(leaf: Leaf) -> Tensor | Weak:
+    stored = _stored(leaf)
+    if not isinstance(stored, Tensor | Weak):
+        raise JoinError(f"a list of any length cannot hold {leaf}")
+    return Weak(stored.kind) if isinstance(stored, Weak) else stored
+
+
+def _item_type(type_: MemberList) -> Type:
+    pairs = zip(tf.nest.flatten(type_.kinds), type_.columns, strict=True)
+    made = [Weak(kind) if kind else Tensor(column.dtype, column.shape[1:]) for kind, column in pairs]
+    return tf.nest.pack_sequence_as(type_.kinds, made)
+
+
+def _join_in_list(left: Leaf, right: Leaf) -> Leaf:
+    """As values of one column meet: of tensors and Python's numbers, but for floats, numbers."""
+    scalars = left.shape == right.shape == ()
+    if left == right or not scalars:
+        return _join_leaves(left, right)
+    floats = [leaf for leaf in (left, right) if isinstance(leaf, Tensor) and leaf.dtype.is_floating]
+    weak = [leaf for leaf in (left, right) if isinstance(leaf, Weak)]
+    if len(floats) == 1 and len(weak) == 1 and weak[0].kind is not bool:
+        return floats[0]
+    return Weak(max(map(_kind, (left, right)), key=(bool, int, float).index))
+
+
+def _kind(leaf: Tensor | Weak) -> type:
+    return bool if leaf.dtype.is_bool else float if leaf.dtype.is_floating else int
 
 
 def _join_leaves(left: Leaf, right: Leaf) -> Leaf:
@@ -293,6 +387,7 @@ def stored_from(type_: Type, value: Any) -> list[tf.Tensor]:
 
 def value_as(type_: Type, value: Any) -> Any:
     """A value of a type that joins into ``type_``, as a value of ``type_``; a member fails whose int does not fit."""
+    value = fitted(type_, value)
 
     def build(leaf: Leaf, part: Any) -> Any:
         if isinstance(leaf, Tensor):
@@ -310,7 +405,7 @@ def plain(value: Any) -> Any:
             return part.tensor.numpy().item()  # type: ignore[attr-defined]
         return part.numpy() if is_tensor(part) else part
 
-    return tf.nest.map_structure(leaf, value)
+    return unpacked(tf.nest.map_structure(leaf, value))
 
 
 def to_dtype(value: Any, dtype: tf.DType) -> tf.Tensor:
@@ -337,7 +432,24 @@ def coerce(
     return result
 
 
+def given(
+    source: Type, target: Type, stored: Sequence[tf.Tensor], shared: Sequence[tf.Tensor], size: int
+) -> Sequence[tf.Tensor]:
+    """As ``coerce``, also where a list of known length is to be one of any length."""
+    if structure(source) == structure(target):
+        return coerce(source, target, stored, shared, size)
+
+    def member(leaves: Sequence[tf.Tensor]) -> list[tf.Tensor]:
+        return stored_from(target, value_as(target, value_from(source, leaves, shared)))
+
+    if not stored:
+        return [tf.broadcast_to(leaf, (size, *leaf.shape)) for leaf in member([])]
+    return tf.vectorized_map(member, list(stored), fallback_to_while_loop=False)
+
+
 def truth_values(type_: Type, stored: Sequence[tf.Tensor], shared: Sequence[tf.Tensor], size: int) -> tf.Tensor:
     """A condition as one bool for each member, [size]."""
+    if isinstance(type_, MemberList):
+        return stored[-1] > 0
     (test,) = coerce(type_, Tensor(tf.bool, ()), stored, shared, size)
     return test

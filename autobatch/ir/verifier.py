@@ -22,6 +22,7 @@ from autobatch.ir.leaves import Leaf, leaves_of
 from autobatch.ir.stored import BlockStorage, StoredProgram
 from autobatch.ir.typed import TypedProgram, TypedStackProgram
 from autobatch.ir.types import JoinError, Static, Type, describe, join, leaves, same
+from autobatch.language.lists import MemberList
 
 
 def _fail(what: str, place: ir.Location | None = None) -> NoReturn:
@@ -160,6 +161,8 @@ def _verify_condition(end: ir.Terminator, types: Mapping[str, Type], where: str)
     for v in _read_at_end(end, ()):
         _check(v in types, f"{where} branches on `{v}`, which has no type.")
         found = leaves(types[v])
+        if isinstance(types[v], MemberList):
+            continue
         scalar = len(found) == 1 and not isinstance(found[0], Static) and getattr(found[0], "shape", ()) == ()
         _check(scalar, f"{where} branches on `{v}`, which is {describe(types[v])}.")
 

@@ -15,6 +15,7 @@ import numpy as np
 import tensorflow as tf
 
 from autobatch import context, errors
+from autobatch.language.list_methods import repeated
 from autobatch.language.values import (
     WeakScalar,
     as_weak,
@@ -113,7 +114,9 @@ def _install_meeting(name: str, reflected: bool) -> None:
             if pair[0] is not self or pair[1] is not other:
                 return python(*(pair[::-1] if reflected else pair))
         if context.mode() is context.Mode.TRACING:
-            if name == "mul" and isinstance(other, list | tuple) and self.dtype.is_integer and self.shape.rank == 0:
+            if name == "mul" and isinstance(other, list) and self.dtype.is_integer and self.shape.rank == 0:
+                return repeated(other, self)
+            if name == "mul" and isinstance(other, tuple) and self.dtype.is_integer and self.shape.rank == 0:
                 raise sequence_times_member(other)
             if name in _COMPARISONS and not fits(other, self.dtype):
                 return tf.fill(self.shape, python(0, other))  # which is beyond all of its values
@@ -191,6 +194,17 @@ def _install_matmul() -> None:
     tf.Tensor.__matmul__ = product
 
 
+def _install_repetition() -> None:
+    """``[0] * n``"""
+    for name in ("__mul__", "__rmul__"):
+        theirs = getattr(WeakScalar, name)
+
+        def times(self: WeakScalar, other: Any, theirs: Any = theirs) -> Any:
+            return repeated(other, self) if isinstance(other, list) else theirs(self, other)
+
+        setattr(WeakScalar, name, times)
+
+
 def _known(value: Any) -> Any:
     """The number of a member in plain Python; elsewhere desugared code has functions for these."""
     return value.numpy().item() if is_tensor(value) else value
@@ -200,6 +214,7 @@ def install() -> None:
     _install_shifts()
     _install_unary()
     _install_matmul()
+    _install_repetition()
     for name, ours in (("floordiv", _floordiv), ("mod", _mod), ("truediv", _truediv), ("pow", _pow)):
         _install(name, ours)
     for name in _COMPARISONS:

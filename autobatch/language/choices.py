@@ -9,13 +9,14 @@ from typing import Any
 import tensorflow as tf
 
 from autobatch import context, errors
+from autobatch.language.list_methods import chosen_list
+from autobatch.language.lists import MemberList, is_list
 from autobatch.language.structs import contents
 from autobatch.language.values import (
     WeakScalar,
     adopts,
     check_fits,
     is_tensor,
-    per_member,
     promoted,
     weak,
 )
@@ -25,6 +26,8 @@ def truth(value: Any) -> Any:
     """``bool(value)``: a bool, or a scalar bool tensor if ``value`` is per-member."""
     if isinstance(value, WeakScalar):
         value = value.tensor
+    elif isinstance(value, MemberList):
+        return value.length.tensor > 0
     elif not is_tensor(value):
         return bool(value)
     if value.shape.rank != 0:
@@ -39,7 +42,7 @@ def truth(value: Any) -> Any:
 def not_(value: Any) -> Any:
     """``not value``"""
     known = truth(value)
-    return WeakScalar(tf.logical_not(known), bool) if per_member(value) else not known
+    return WeakScalar(tf.logical_not(known), bool) if is_tensor(known) else not known
 
 
 def _unified(left: Any, right: Any) -> tuple[Any, Any]:
@@ -88,14 +91,18 @@ def _choosable(value: Any, left: Any, right: Any, dtype: tf.DType | None) -> tf.
 def ifexp(condition: Any, yes: Callable[[], Any], no: Callable[[], Any]) -> Any:
     """``yes() if condition else no()``, where both sides are cheap and cannot fail."""
     known = truth(condition)
-    if not per_member(condition):
+    if not is_tensor(known):
         return yes() if known else no()
     left, right = limited_to(known, yes), limited_to(tf.logical_not(known), no)
+    if is_list(left) and is_list(right) and MemberList in (type(left), type(right)):
+        return chosen_list(known, left, right)
     if tf.nest.is_nested(left):
         tf.nest.assert_same_structure(left, right)
         chosen = left if left is right else tf.nest.map_structure(lambda a, b: _choice(known, a, b), left, right)
         if left is not right:
             context.choice(chosen, contents(chosen))
+            context.view(chosen, left)
+            context.view(chosen, right)
         return chosen
     return _choice(known, left, right)
 

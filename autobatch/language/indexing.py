@@ -9,6 +9,8 @@ import numpy as np
 import tensorflow as tf
 
 from autobatch import context, errors
+from autobatch.language import list_methods
+from autobatch.language.lists import MemberList, is_list, item_at
 from autobatch.language.structs import Rows, contents
 from autobatch.language.values import WIDE_DTYPES, WeakScalar, check_fits, is_tensor, narrowed, per_member, weak
 
@@ -74,6 +76,10 @@ def getitem(value: Any, index: Any) -> Any:
 
 
 def _got(value: Any, index: Any) -> Any:
+    if isinstance(value, MemberList) or (isinstance(value, list) and _is_member_slice(index)):
+        if isinstance(index, slice):
+            return list_methods.sliced(value, index)
+        return item_at(value, list_methods.position(value, index))
     if not is_tensor(value):
         _check_slices(index)
         if isinstance(value, list | tuple) and per_member(index):
@@ -125,7 +131,12 @@ def _row(rows: Rows, index: Any) -> Any:
     return getitem(row, tuple(rest)) if rest else row
 
 
+MemberList.__getitem__ = lambda values, index: _got(values, index)  # type: ignore[attr-defined] # likewise
 Rows.__getitem__ = _row  # type: ignore[attr-defined] # a constant index is left to Python
+
+
+def _is_member_slice(index: Any) -> bool:
+    return isinstance(index, slice) and any(map(per_member, (index.start, index.stop, index.step)))
 
 
 def _check_slices(index: Any) -> None:
@@ -156,6 +167,7 @@ def _chosen(value: Any, position: Any) -> Any:
             raise TypeError("strings")
         chosen = tf.nest.map_structure(lambda *parts: _chosen_leaf(parts, position), *value)
         context.choice(chosen, contents(chosen))
+        context.view(chosen, value)
         return chosen
     except (TypeError, ValueError) as error:
         raise errors.TypeMismatchError(
@@ -197,7 +209,7 @@ class UnlikeItemsError(Exception):
 
 
 def _iterable(value: Any) -> Any:
-    if isinstance(value, Rows):
+    if isinstance(value, Rows | MemberList):
         return value
     if isinstance(value, WeakScalar) or (is_tensor(value) and not value.shape.rank):
         raise errors.TypeMismatchError(
@@ -229,7 +241,7 @@ def _alike_leaves(column: Sequence[Any]) -> bool:
 def sequence(value: Any, *beside: Any) -> Any:
     """What a ``for`` loop goes through: a tensor's rows, or a list of an iterable's items; ``beside``: in step."""
     items = _iterable(value)
-    if not is_tensor(items) and not isinstance(items, Rows) and not alike(items):
+    if isinstance(items, list | tuple) and not alike(items):
         raise UnlikeItemsError(_shortest(items, *beside))
     return items
 
@@ -240,7 +252,7 @@ def _shortest(*values: Any) -> int:
 
 
 def _length(items: Any) -> Any:
-    return items.length if isinstance(items, Rows) else items.shape[0] if is_tensor(items) else len(items)
+    return items.length if isinstance(items, Rows | MemberList) else items.shape[0] if is_tensor(items) else len(items)
 
 
 def unroll(iterable: Any) -> list:
@@ -269,7 +281,9 @@ def rows(value: Any) -> Any:
 
 
 def unroll_first(value: Any, *beside: Any) -> Any:
-    """Asks for the loop over ``value`` to be unrolled."""
+    """Asks for the loop over ``value`` to be unrolled, or rolled where members differ in how long it is."""
+    if isinstance(value, Rows | MemberList):
+        raise UnlikeItemsError(ROLLED)
     raise UnlikeItemsError(_shortest(value, *beside))
 
 
@@ -278,6 +292,13 @@ def range_(comprehension: str, *bounds: Any) -> range:
     if any(map(per_member, bounds)):
         raise UnlikeItemsError(ROLLED, variable=comprehension)
     return range(*bounds)
+
+
+def items_of(comprehension: str, value: Any) -> Any:
+    """What a comprehension goes through; asks for a loop if members differ in how long it is."""
+    if isinstance(value, Rows | MemberList):
+        raise UnlikeItemsError(ROLLED, variable=comprehension)
+    return rows(value)
 
 
 def admits(comprehension: str, test: Any) -> bool:
@@ -289,6 +310,8 @@ def admits(comprehension: str, test: Any) -> bool:
 
 def item(items: Any, position: Any) -> Any:
     """``items[position]``, a position that the loop keeps in range."""
+    if isinstance(items, MemberList):
+        return item_at(items, position.tensor if isinstance(position, WeakScalar) else position)
     items = items.padded if isinstance(items, Rows) else items
     with context.collected_remarks():
         return getitem(items, position)
@@ -305,6 +328,8 @@ def setitem(value: Any, index: Any, item: Any) -> Any:
         raise errors.TypeMismatchError(
             "A ragged argument cannot be changed.", help="fill a tensor of your own.", kind="ragged-changed"
         )
+    if is_list(value) and context.mode() is context.Mode.TRACING:
+        return list_methods.setitem(value, index, item)
     if isinstance(value, np.ndarray):
         value = tf.convert_to_tensor(value)
     if not is_tensor(value) and _has_member_index(index) and context.mode() is context.Mode.TRACING:

@@ -7,6 +7,7 @@ the user's.
 from __future__ import annotations
 
 import builtins
+import collections
 import operator
 from collections.abc import Callable, Iterable
 from types import FunctionType
@@ -15,13 +16,14 @@ from typing import Any
 import tensorflow as tf
 
 from autobatch import context, errors
-from autobatch.language import arithmetic
+from autobatch.language import arithmetic, list_queries
 from autobatch.language.choices import and_, both, either, ifexp, limited_to, not_, or_, truth
 from autobatch.language.indexing import (
     admits,
     getitem,
     item,
     item_from_end,
+    items_of,
     place,
     range_,
     rows,
@@ -33,6 +35,20 @@ from autobatch.language.indexing import (
     unroll_first,
     unrolled,
 )
+from autobatch.language.list_methods import (
+    append,
+    clear,
+    copied,
+    extend,
+    insert,
+    of_range,
+    owned,
+    pop,
+    remove,
+    reverse,
+)
+from autobatch.language.list_queries import counted, extreme, in_list, index, same_items, summed
+from autobatch.language.lists import MemberList
 from autobatch.language.mathematics import stand_in
 from autobatch.language.numbers import bool_, cast_to, divmod_, float_, int_, pow_, round_
 from autobatch.language.numpy import attribute, method, numpy_
@@ -48,9 +64,50 @@ from autobatch.language.values import (
 arithmetic.install()
 
 __all__ = [
-    "admits", "and_", "attribute", "bool_", "both", "cast_to", "divmod_", "either", "equal", "float_", "getitem",
-    "ifexp", "int_", "item", "item_from_end", "method", "not_", "numpy_", "or_", "place", "pow_", "range_", "round_",
-    "rows", "sequence", "setitem", "slice_", "stand_in", "truth", "unpack", "unroll", "unroll_first", "unrolled",
+    "admits",
+    "and_",
+    "append",
+    "attribute",
+    "bool_",
+    "both",
+    "cast_to",
+    "clear",
+    "counted",
+    "divmod_",
+    "either",
+    "equal",
+    "extend",
+    "float_",
+    "getitem",
+    "ifexp",
+    "index",
+    "insert",
+    "int_",
+    "item",
+    "item_from_end",
+    "items_of",
+    "method",
+    "not_",
+    "numpy_",
+    "of_range",
+    "or_",
+    "place",
+    "pop",
+    "pow_",
+    "range_",
+    "remove",
+    "reverse",
+    "round_",
+    "rows",
+    "sequence",
+    "setitem",
+    "slice_",
+    "stand_in",
+    "truth",
+    "unpack",
+    "unroll",
+    "unroll_first",
+    "unrolled",
 ]  # fmt: skip
 
 
@@ -170,6 +227,8 @@ _NOTHING = object()
 def _extreme(python: Callable, choose: Callable) -> Callable:
     def extreme(*args: Any, key: Any = None, default: Any = _NOTHING) -> Any:
         only = rows(args[0]) if len(args) == 1 else args
+        if isinstance(only, MemberList) and key is None:
+            return _extreme_of_list(only, python, default)
         values = list(only) if isinstance(only, Iterable) and not is_tensor(only) else [only]
         keys = values if key is None else [key(value) for value in values]
         if not values and default is not _NOTHING:
@@ -186,8 +245,14 @@ def _extreme(python: Callable, choose: Callable) -> Callable:
     return extreme
 
 
+def _extreme_of_list(values: MemberList, python: Callable, default: Any) -> Any:
+    best = extreme(values, python is max, checked=default is _NOTHING)
+    some = WeakScalar(values.length.tensor > 0, bool)
+    return best if default is _NOTHING else ifexp(some, lambda: best, lambda: default)
+
+
 def len_(value: Any) -> Any:
-    if isinstance(value, Rows):
+    if isinstance(value, Rows | MemberList):
         return value.length
     if isinstance(value, WeakScalar) or (is_tensor(value) and value.shape.rank == 0):
         raise errors.TypeMismatchError(
@@ -202,6 +267,8 @@ def len_(value: Any) -> Any:
 
 def sorted_(values: Any, *, key: Any = None, reverse: Any = False) -> list:
     """``sorted(values)``, of members' numbers as a list of as many."""
+    if isinstance(values, MemberList):
+        return list_queries.sorted_(values, key=key, reverse=reverse)
     items = list(rows(values))
     if not any(map(per_member, tf.nest.flatten(items))):
         return sorted(items, key=key, reverse=reverse)
@@ -219,8 +286,22 @@ def sorted_(values: Any, *, key: Any = None, reverse: Any = False) -> list:
     return [WeakScalar(number, float if number.dtype.is_floating else int) for number in ordered]
 
 
+def sort(values: Any, *, key: Any = None, reverse: Any = False) -> Any:
+    """``values`` after ``values.sort()``"""
+    if isinstance(values, MemberList):
+        return sorted_(values, key=key, reverse=reverse)
+    if not isinstance(values, list):
+        values.sort(**({} if key is None else {"key": key}) | ({} if reverse is False else {"reverse": reverse}))
+        return values
+    values = owned(values)
+    values[:] = sorted_(values, key=key, reverse=reverse)
+    return values
+
+
 def isinstance_(value: Any, kind: Any) -> bool:
     """``isinstance(value, kind)``: a member's scalar is a number of Python's, and the tensor that it is."""
+    if isinstance(value, MemberList):
+        return issubclass(list, kind)
     python = python_kind(value)
     if isinstance(value, WeakScalar) and python is float and issubclass(int, kind) != issubclass(float, kind):
         raise _int_or_float()
@@ -239,6 +320,8 @@ def _int_or_float() -> errors.TypeMismatchError:
 
 def type_(value: Any, *rest: Any) -> Any:
     """``type(value)``"""
+    if isinstance(value, MemberList) and not rest:
+        return list
     if isinstance(value, WeakScalar) and value.kind is float:
         raise _int_or_float()
     return (None if rest else python_kind(value)) or type(value, *rest)
@@ -279,6 +362,8 @@ def all_(values: Any) -> Any:
 
 def _sought(values: Any, joined: Callable, start: bool) -> Any:
     """What the values come to; what making one has to say is only of the members that still ask for it."""
+    if isinstance(values, MemberList):
+        return list_queries.sought(values, start)
     iterator, end = iter(rows(values)), object()
     found: Any = start
     while per_member(found) or found is start:
@@ -291,6 +376,8 @@ def _sought(values: Any, joined: Callable, start: bool) -> Any:
 
 def equal(left: Any, right: Any) -> Any:
     """``left == right``, of tuples and lists part by part."""
+    if MemberList in (type(left), type(right)) and isinstance(left, list | MemberList):
+        return same_items(left, right) if isinstance(right, list | MemberList) else False
     for kind in (tuple, list):
         if isinstance(left, kind) and isinstance(right, kind) and any(map(per_member, tf.nest.flatten([left, right]))):
             if len(left) != len(right):
@@ -307,6 +394,8 @@ def in_(item: Any, container: Any) -> Any:
     if isinstance(container, range) and per_member(item):
         first, last = sorted((container[0], container[-1])) if container else (0, -1)
         return both(first <= item, lambda: both(item <= last, lambda: (item - first) % abs(container.step) == 0))
+    if isinstance(container, MemberList):
+        return in_list(item, container)
     if not isinstance(container, list | tuple) or not any(map(per_member, tf.nest.flatten([item, *container]))):
         return item in container
     found: Any = False
@@ -324,8 +413,28 @@ def _over_rows(python: Callable) -> Callable:
     return over_rows
 
 
+def list_(*values: Any) -> Any:
+    """``list(value)``"""
+    copies = len(values) == 1 and isinstance(values[0], MemberList)
+    return copied(values[0]) if copies else list(*map(rows, values))
+
+
+def sum_(values: Any, start: Any = 0) -> Any:
+    """``sum(values, start)``"""
+    return summed(values, start) if isinstance(values, MemberList) else sum(rows(values), start)
+
+
+def deque_(*values: Any, **options: Any) -> Any:
+    """``collections.deque(values)``, of which a list does all that is known here."""
+    if options or len(values) > 1:
+        raise errors.TypeMismatchError(
+            "A deque with a greatest length is made.", help="popleft() where it is full.", kind="deque-of-a-length"
+        )
+    return list_(*values)
+
+
 zip_, enumerate_, reversed_ = _over_rows(zip), _over_rows(enumerate), _over_rows(reversed)
-list_, tuple_, sum_ = _over_rows(list), _over_rows(tuple), _over_rows(sum)
+tuple_ = _over_rows(tuple)
 str_, repr_, format_ = _to_text(str), _to_text(repr), _to_text(format)
 min_, max_ = _extreme(min, operator.lt), _extreme(max, operator.gt)
 
@@ -356,4 +465,6 @@ BUILTINS = {
     builtins.len: "len_",
     builtins.isinstance: "isinstance_",
     builtins.type: "type_",
+    builtins.range: "of_range",
+    collections.deque: "deque_",
 }

@@ -100,18 +100,18 @@ def contents(value: Any) -> Any:
     return None
 
 
-def map_rows(change: Callable[[Rows], Any], value: Any) -> Any:
-    """The structure with each Rows in it changed."""
+def map_nodes(kind: type, change: Callable[[Any], Any], value: Any) -> Any:
+    """The structure with each part of this class changed."""
     match value:
-        case Rows():
+        case _ if isinstance(value, kind):
             return change(value)
         case dict():
-            return {key: map_rows(change, part) for key, part in value.items()}
+            return {key: map_nodes(kind, change, part) for key, part in value.items()}
         case list() | tuple():
-            parts = [map_rows(change, part) for part in value]
+            parts = [map_nodes(kind, change, part) for part in value]
             return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)  # type: ignore[arg-type]
         case _ if tf.nest.is_nested(value) and hasattr(value, "__tf_flatten__"):
             metadata, components = value.__tf_flatten__()
-            return type(value).__tf_unflatten__(metadata, tuple(map_rows(change, part) for part in components))
+            return type(value).__tf_unflatten__(metadata, tuple(map_nodes(kind, change, part) for part in components))
         case _:
             return value

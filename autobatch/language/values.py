@@ -267,7 +267,7 @@ def _combine(python: Callable, result: type | None, left: Any, right: Any) -> An
 
 
 def _with_tensor(python: Callable, result: type | None, weak: WeakScalar, other: Any, weak_is_left: bool) -> Any:
-    if isinstance(other, list | tuple) and weak.kind is not float and python is operator.mul:
+    if isinstance(other, tuple) and weak.kind is not float and python is operator.mul:
         raise sequence_times_member(other)
     try:
         other = tf.convert_to_tensor(other)

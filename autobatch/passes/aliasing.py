@@ -1,7 +1,7 @@
-"""Arrays are objects: what ``x[i] = v`` changes is seen by whoever holds the array, as in Python, or it is refused.
+"""Arrays and lists are objects: what ``x[i] = v`` changes is seen by whoever holds them, as in Python, or is refused.
 
-``x[i] = v`` has become ``x = setitem(x, i, v)``, which gives a new tensor to ``x`` alone.  That it may mean what it
-does in Python,
+``x[i] = v`` has become ``x = setitem(x, i, v)``, and ``xs.append(v)`` ``xs = append(xs, v)``, which gives a new value
+to one name alone.  That it may mean what it does in Python,
 
 - names that are surely the same array get the new tensor too;
 - what a function changes in its arguments has come back to its caller (``changed_arguments.py``);
@@ -9,6 +9,7 @@ does in Python,
 
 A forward analysis finds, for each place, which names are surely one object (a partition of the names), and which pairs
 of names may be one, or parts of one.  Pairs, not sets of objects, so that two arrays that take turns stay two.
+A list that its own region made is changed by Python in place (``list_methods.py``), which everybody there sees.
 Programs that change nothing in place are not looked at.
 """
 
@@ -25,13 +26,16 @@ from autobatch import context, errors, ir
 from autobatch.ir import regions
 from autobatch.ir.flow import live_before, liveness
 from autobatch.ir.typed import TypedProgram
-from autobatch.ir.types import Tensor, Type, dynamic, opaque, type_of
+from autobatch.ir.types import Tensor, Type, dynamic, opaque, same, type_of
+from autobatch.language.lists import MemberList
 from autobatch.passes.changed_arguments import SUFFIX, handed_back, is_change
+from autobatch.passes.inference import infer
 from autobatch.tracing.execute import execute
 from autobatch.tracing.symbolic import symbolic
 
 Returned = tuple[frozenset[str], frozenset[str]]
-Held = Mapping[str, bool]  # inputs of which an output holds the array, or a part; whether it is surely the very same
+Held = Mapping[str, bool]  # inputs of which an output holds the object, or a part; whether it is surely the very same
+Place = tuple[int, int]  # block and operation
 
 
 @dataclass(frozen=True)
@@ -91,6 +95,8 @@ def share_changes(typed: TypedProgram) -> TypedProgram:
     changing = {f.name for f in typed.program.functions if any(_changes(op) for b in f.blocks for op in b.ops)}
     if not changing:
         return typed
+    if any(_is_deep(op) for f in typed.program.functions for b in f.blocks for op in b.ops):
+        return _shared(typed, names)
     try:  # mostly it does not matter what the results of other functions hold, and to trace them takes time
         return _shared(typed, changing)
     except errors.UnsupportedSyntaxError:
@@ -110,65 +116,118 @@ def _shared(typed: TypedProgram, known: Collection[str]) -> TypedProgram:
     returned |= {f.name: (frozenset(), frozenset(f.inputs)) for f in looked_at}
     traced = {f.name: _traced(f, typed) for f in looked_at}
     while True:
-        analysed = {f.name: _Analysis(f, program, returned, *traced[f.name]) for f in looked_at}
+        analysed = {f.name: _Analysis(f, program, returned, traced[f.name]) for f in looked_at}
         found = returned | {name: analysis.returned() for name, analysis in analysed.items()}
         if found == returned:
             break
         returned = found
+    _check_twice(analysed, traced)
     if program.entry.name in analysed:
         _check_worth(program.entry, analysed[program.entry.name], typed)
     rewritten = {name: analysis.rewritten() for name, analysis in analysed.items()}
-    functions = tuple(rewritten.get(f.name, f) for f in program.functions)
-    return replace(typed, program=replace(program, functions=functions))
+    program = replace(program, functions=tuple(rewritten.get(f.name, f) for f in program.functions))
+    if any(analysis.widens for analysis in analysed.values()):
+        return infer(program)
+    return replace(typed, program=program)
 
 
-def _traced(
-    function: ir.Function, typed: TypedProgram
-) -> tuple[dict[str, Type], dict[tuple[int, int], dict[str, Held]]]:
-    """The types of all variables, and what each primitive's outputs hold of its inputs, by block and operation."""
-    types, found = dict(typed.of(function.name)), {}
+@dataclass(frozen=True)
+class _Traced:
+    """What is known of a function's operations.
+
+    Attributes:
+      types: of all variables.
+      held: what each primitive's outputs hold of its inputs.
+      settled: the changes that Python has made in place.
+      twice: what holds one list or array more than once.
+    """
+
+    types: dict[str, Type]
+    held: dict[Place, dict[str, Held]]
+    settled: set[Place]
+    twice: set[str]
+
+
+def _traced(function: ir.Function, typed: TypedProgram) -> _Traced:
+    traced = _Traced(dict(typed.of(function.name)), {}, set(), set())
     for i, block in enumerate(function.blocks):
         k = 0
         for part in regions.regions(block.ops):
             ops = part.ops if isinstance(part, regions.Region) else (part,)
             if isinstance(part, regions.Region) and part.kind == "member":
-                found |= {(i, k + n): held for n, held in enumerate(_held(part, function.name, typed, types))}
+                _trace(part, (i, k), function.name, typed, traced)
             k += len(ops)
-    return types, found
+    return traced
 
 
-def _held(region: regions.Region, function: str, typed: TypedProgram, types: dict[str, Type]) -> list[dict[str, Held]]:
-    result = []
+def _trace(region: regions.Region, at: Place, function: str, typed: TypedProgram, found: _Traced) -> None:
+    """Adds what is known of a region that begins at this place."""
     inputs = {v: typed.types[function, v] for v in region.inputs}
     with tf.__internal__.FuncGraph("autobatch_aliases").as_default(), context.collected_views() as views:
         env = symbolic(region, inputs, typed.shared)
-        for op in region.ops:
+        for k, op in enumerate(region.ops):
             given = {v: env[v] for v in op.inputs}
+            before = [*map(id, _objects(given[op.inputs[0]]))] if is_change(op) else []
             execute((op,), env)
-            result.append({v: _held_of(env[v], given, views) for v in op.outputs})
-            types |= {v: type_of(env[v]) for v in op.outputs if v not in types}
-    return result
+            place = at[0], at[1] + k
+            found.held[place] = {v: _held_of(env[v], given, views) for v in op.outputs}
+            found.types.update({v: type_of(env[v]) for v in op.outputs if v not in found.types})
+            found.twice.update(v for v in op.outputs if _holds_twice(env[v]))
+            if is_change(op) and env[op.outputs[0]] is given[op.inputs[0]]:
+                deep = op.function.changes > 1 and before != [*map(id, _objects(env[op.outputs[0]]))]
+                found.settled.update([] if deep else [place])
+
+
+def _is_object(value: Any) -> bool:
+    """Whether this is an array or a container, and not a number."""
+    if isinstance(value, tf.Tensor):
+        return value.shape.rank != 0
+    return isinstance(value, np.ndarray | list | dict | MemberList)
+
+
+def _objects(value: Any) -> Iterator[Any]:
+    """The arrays and containers that a value holds, itself among them."""
+    if _is_object(value):
+        yield value
+    if isinstance(value, dict | list | tuple):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _objects(part)
+    elif tf.nest.is_nested(value):
+        for leaf in tf.nest.flatten(value):
+            yield from _objects(leaf)
+
+
+def _holds_twice(value: Any) -> bool:
+    inside = [*map(id, _objects(value))]
+    return len({*inside}) < len(inside)
 
 
 def _held_of(value: Any, inputs: Mapping[str, Any], views: Mapping[int, list[Any]]) -> Held:
     owners: dict[int, set[str]] = {}
     for v, given in inputs.items():
-        for leaf in tf.nest.flatten(given):
-            owners.setdefault(id(leaf), set()).add(v)
+        for part in _objects(given):
+            owners.setdefault(id(part), set()).add(v)
     held: dict[str, bool] = {}
     if opaque(type_of(value)):  # an object or a function, which may keep whatever it got
         held = dict.fromkeys(inputs, False)
-    for leaf in tf.nest.flatten(value):
-        pending, seen = [leaf], set()
+    for whole in _objects(value):
+        pending, seen = [whole], set()
         while pending:
             part = pending.pop()
-            if id(part) in seen or not isinstance(part, tf.Tensor | np.ndarray):
+            if id(part) in seen or not _is_object(part):
                 continue
             seen.add(id(part))
             for v in owners.get(id(part), ()):
                 held[v] = held.get(v, False) or (part is value and inputs[v] is value)
             pending += [part.base] if isinstance(part, np.ndarray) else views.get(id(part), [])
     return held
+
+
+def _containers(type_: Type) -> Iterator[Any]:
+    yield type_
+    if isinstance(type_, dict | list | tuple):
+        for part in type_.values() if isinstance(type_, dict) else type_:
+            yield from _containers(part)
 
 
 class _Analysis:
@@ -179,11 +238,11 @@ class _Analysis:
         function: ir.Function,
         program: ir.Program,
         returned: Mapping[str, Returned],
-        types: Mapping[str, Type],
-        held: Mapping[tuple[int, int], dict[str, Held]],
+        traced: _Traced,
     ):
         self.function, self.program, self.returned_by = function, program, returned
-        self.types, self.held = types, held
+        self.types, self.held, self.settled = traced.types, traced.held, traced.settled
+        self.widens = False  # whether a name gets a list that is longer than what its type has room for
         _, self.live_end = liveness(function)
         arguments = frozenset(frozenset({p, argument(p)}) for p in function.inputs if self.is_array(p))
         start = State(arguments, arguments)
@@ -199,8 +258,10 @@ class _Analysis:
                     pending.append(j)
 
     def is_array(self, variable: str) -> bool:
+        """Whether it may hold what can be changed in place."""
         type_ = self.types[variable]
-        return bool(opaque(type_)) or any(isinstance(leaf, Tensor) and leaf.shape for leaf in dynamic(type_))
+        arrays = any(isinstance(leaf, Tensor) and leaf.shape for leaf in dynamic(type_))
+        return arrays or bool(opaque(type_)) or any(isinstance(part, list | MemberList) for part in _containers(type_))
 
     def steps(self, i: int) -> Iterator[tuple[int, ir.LocalOp | None, State, State]]:
         """The block's operations, each with what is known before and after it; first, none."""
@@ -217,7 +278,7 @@ class _Analysis:
         changed = dict(self.changed_by(op))
         for v, source in changed.items():
             if self.is_array(v):
-                items = op.inputs[1:] if is_change(op) and not self.replaces_array(op) else ()  # of a list
+                items = op.inputs[1:] if is_change(op) and self.is_list(source) else ()
                 state = state.changed(source, v, filter(self.is_array, items), {v, *self.live_after(*at)})
         made: dict[str, Held] = {}
         for v in op.outputs:
@@ -251,12 +312,11 @@ class _Analysis:
         for i in range(len(self.function.blocks)):
             for k, op, state, _ in self.steps(i):
                 for new, old in self.changed_by(op) if op is not None else ():
-                    if self.is_array(old) and (isinstance(op, ir.Call) or self.replaces_array(op)):
+                    if self.is_array(old) and (i, k) not in self.settled:
                         yield i, k, op, new, old, state  # type: ignore[misc]
 
-    def replaces_array(self, op: Any) -> bool:
-        """Whether an item assignment changes an array, and not only which one a list holds."""
-        return not tf.nest.is_nested(self.types[op.inputs[0]]) or op.function.template.count("setitem") > 1
+    def is_list(self, variable: str) -> bool:
+        return isinstance(self.types[variable], list | MemberList)
 
     def returned(self) -> Returned:
         """The parameters that the result may be, or be a part of, and those that it surely is."""
@@ -293,6 +353,7 @@ class _Analysis:
                 if other not in live:
                     continue
                 copies.setdefault((i, k), []).append(ir.Primitive((other,), ir.COPY, (new,), op.location))
+                self.widens |= not same(self.types[new], self.types[other])
         self.check_handed_back()
         blocks = []
         for i, block in enumerate(self.function.blocks):
@@ -316,11 +377,15 @@ class _Analysis:
         shown, also = name.split(".")[0], other.split(".")[0]
         made = (o.location for b in self.function.blocks for o in b.ops if other in o.outputs and o is not op)
         return errors.UnsupportedSyntaxError(
-            f"`{shown}` is changed in place, and `{also}` may be the same array, a part of it, or hold it.",
+            f"`{shown}` is changed in place, and `{also}` may be the same {'list' if self.is_list(name) else 'array'}, "
+            "a part of it, or hold it.",
             [(op.location, "changed here"), (next(made, self.function.location), f"`{also}`")],
-            "copy what is to stay as it is: tf.identity(...); or change it by its first name.",
+            f"copy what is to stay as it is: {self.copy(name)}; or change it by its first name.",
             kind="shared-array",
         )
+
+    def copy(self, name: str) -> str:
+        return "list(...)" if self.is_list(name) else "tf.identity(...)"
 
 
 def _given_twice(call: ir.Call, name: str) -> errors.UnsupportedSyntaxError:
@@ -330,6 +395,25 @@ def _given_twice(call: ir.Call, name: str) -> errors.UnsupportedSyntaxError:
         "pass a copy: tf.identity(...).",
         kind="shared-array",
     )
+
+
+def _check_twice(analysed: Mapping[str, _Analysis], traced: Mapping[str, _Traced]) -> None:
+    """Refuses to change an item's item where a list may hold that item twice."""
+    twice = sorted(v for each in traced.values() for v in each.twice)
+    deep = (op for each in analysed.values() for *_, op, _, _, _ in each.changes() if _is_deep(op))
+    op = next(deep, None) if twice else None
+    if op is not None:
+        raise errors.UnsupportedSyntaxError(
+            f"An item of `{op.outputs[0].split('.')[0]}` is changed in place, and `{twice[0].split('.')[0]}` holds one "
+            "item twice.",
+            [(op.location, "")],
+            "give each place an item of its own: [[0] * m for _ in range(n)].",
+            kind="shared-array",
+        )
+
+
+def _is_deep(op: ir.LocalOp) -> bool:
+    return isinstance(op, ir.Primitive) and op.function.changes > 1
 
 
 def _check_worth(entry: ir.Function, analysis: _Analysis, typed: TypedProgram) -> None:

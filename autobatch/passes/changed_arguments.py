@@ -42,9 +42,9 @@ def hand_back(program: ir.Program) -> ir.Program:
     return replace(program, functions=functions)
 
 
-def is_change(op: ir.LocalOp) -> bool:
-    """Whether this is an item assignment."""
-    return isinstance(op, ir.Primitive) and op.function.place is not None
+def is_change(op: ir.LocalOp | ir.Assign) -> bool:
+    """Whether this changes its first input in place: an item assignment, or a list's method."""
+    return isinstance(op, ir.Primitive) and op.function.changes > 0
 
 
 def handed_back(call: ir.Call, callee: ir.Function) -> list[tuple[str, str]]:

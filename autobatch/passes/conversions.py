@@ -1,7 +1,8 @@
-"""Makes explicit where a Python int is to live in a narrower tensor, so that a member fails whose int does not fit.
+"""Makes explicit where a value becomes one of a wider type in another form.
 
 A variable that is an int32 tensor on one path and a Python int on another is an int32 tensor: the type that both join
-into.  The int, computed in 64 bits, is then given a name of its own, and converted.
+into.  The int, computed in 64 bits, is then given a name of its own, and converted, so that a member fails whose int
+does not fit.  Likewise a list of known length that is to be one of any length, or to have room for more.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import tensorflow as tf
 from autobatch import errors, ir
 from autobatch.ir import regions
 from autobatch.ir.typed import Check, Variable
-from autobatch.ir.types import Exact, Leaf, Shared, Tensor, Type, Weak, leaves, value_as
+from autobatch.ir.types import Exact, Leaf, Shared, Tensor, Type, Weak, leaves, structure, value_as
 from autobatch.language.values import narrowing_failure
 
 Made = Mapping[tuple[str, int, int], Mapping[str, Type]]  # by function, block and part
@@ -54,7 +55,7 @@ class _Converter:
         ops = list(region.ops)
         for v, type_ in made.items():
             want = self.types[self.function, v]
-            if not _narrows(type_, want):
+            if not _changes_form(type_, want):
                 continue
             k = max(k for k, op in enumerate(ops) if v in op.outputs)
             wide = self.name(v, type_)
@@ -67,12 +68,12 @@ class _Converter:
         before, after, inputs, outputs = [], [], list(call.inputs), list(call.outputs)
         for k, (parameter, v) in enumerate(zip(callee.inputs, call.inputs, strict=True)):
             have, want = self.types.get((self.function, v)), self.types.get((callee.name, parameter))
-            if _narrows(have, want):
+            if _changes_form(have, want):
                 inputs[k] = self.name(v, want, "narrow")
                 before.append(self.conversion(inputs[k], v, want, call.location))
         for k, (result, v) in enumerate(zip(callee.outputs, call.outputs, strict=True)):
             have, want = self.types.get((callee.name, result)), self.types.get((self.function, v))
-            if _narrows(have, want):
+            if _changes_form(have, want):
                 outputs[k] = self.name(v, have)
                 after.append(self.conversion(v, outputs[k], want, call.location))
         return [*before, replace(call, inputs=tuple(inputs), outputs=tuple(outputs)), *after]
@@ -94,13 +95,19 @@ class _Converter:
         return ir.Primitive((target,), converted, (source,), location)
 
 
-def _narrows(have: Type, want: Type) -> bool:
+def _changes_form(have: Type, want: Type) -> bool:
     if have is None or want is None:  # in code that never runs
         return False
-    return any(map(_narrows_leaf, leaves(have), leaves(want)))
+    if structure(have) != structure(want):
+        return True
+    return any(map(_is_narrower, leaves(have), leaves(want))) or any(map(_is_shorter, leaves(have), leaves(want)))
 
 
-def _narrows_leaf(have: Leaf, want: Leaf) -> bool:
+def _is_narrower(have: Leaf, want: Leaf) -> bool:
     leaf = have.leaf if isinstance(have, Shared) else have
     is_int = isinstance(leaf, Weak) and leaf.kind is int
     return is_int and isinstance(want, Tensor) and want.dtype.is_integer and want.dtype != tf.int64
+
+
+def _is_shorter(have: Leaf, want: Leaf) -> bool:
+    return isinstance(have, Tensor) and isinstance(want, Tensor) and have.shape != want.shape

@@ -32,11 +32,12 @@ from autobatch.ir.types import (
     type_of,
 )  # fmt: skip
 from autobatch.language.indexing import UnlikeItemsError
+from autobatch.language.lists import MemberList
 from autobatch.language.operators import raise_
-from autobatch.language.structs import Rows, map_rows
+from autobatch.language.structs import Rows, map_nodes
 from autobatch.passes import conversions, definedness
 from autobatch.passes.simplify import decide_branches, simplified
-from autobatch.tracing.execute import cross, execute
+from autobatch.tracing.execute import execute
 from autobatch.tracing.explain import raise_at
 from autobatch.tracing.symbolic import lanes_of, symbolic
 
@@ -236,6 +237,8 @@ class _Inference:
                 "test its len(x).",
                 kind="condition-of-several",
             )
+        if isinstance(type_, MemberList):
+            return None
         if tf.nest.is_nested(type_):
             return len(type_) > 0 if hasattr(type_, "__len__") else True
         match type_:
@@ -326,7 +329,6 @@ class _Inference:
             env = symbolic(region, inputs, self.shared)
             if region.kind == "batch":
                 return {v: t for v, t in _batched_types(region.ops[0], env).items() if v in wanted}, ()
-            env = cross(env)
             outcomes = []
             for op in region.ops:
                 try:
@@ -351,7 +353,7 @@ class _Inference:
                     found.help or "return tensors of static shape, or a structure of them.",
                     kind="object-returned",
                 )
-            map_rows(lambda _, v=v: self.refuse_ragged(v), self.types[entry.name, v])
+            map_nodes(Rows, lambda _, v=v: self.refuse_ragged(v), self.types[entry.name, v])
 
     def refuse_ragged(self, variable: str) -> NoReturn:
         entry = self.program.entry.name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from autobatch.tracing.explain import raise_at
 
 # Keys of ``env``; no variable has such a name.
 CROSSED = "(crossed)"  # the containers among the region's inputs, and what they held
+INSIDE = "(inside)"  # the identities of those containers, and of the ones inside them
 CHOSEN = "(chosen)"  # the containers that stand for one of several, and what they held
 
 
@@ -32,7 +33,16 @@ class Outcome:
 def cross(env: dict[str, Any]) -> dict[str, Any]:
     """Marks the environment's containers as from outside the region, and returns it."""
     held = [(name, value, contents(value)) for name, value in env.items()]
-    return env | {CROSSED: [each for each in held if each[2] is not None]}
+    inside = frozenset(found for value in env.values() for found in _containers(value))
+    return env | {CROSSED: [each for each in held if each[2] is not None], INSIDE: inside}
+
+
+def _containers(value: Any) -> Iterator[int]:
+    """The identities of a value's containers, all the way down."""
+    if contents(value) is not None:
+        yield id(value)
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from _containers(part)
 
 
 def execute(ops: Sequence[ir.Assign], env: dict[str, Any], graph: tf.Graph | None = None) -> list[Outcome]:
@@ -46,8 +56,14 @@ def execute(ops: Sequence[ir.Assign], env: dict[str, Any], graph: tf.Graph | Non
     for op in ops:
         before_count = len(graph.get_operations()) if graph else 0
         inputs = [env[name] for name in op.inputs]
+        foreign = env.get(INSIDE, frozenset()).union(id(made) for made, _ in env.get(CHOSEN, ()))
         try:
-            with context.tracing(), context.collected_remarks() as remarks, context.collected_choices() as chosen:
+            with (
+                context.tracing(),
+                context.crossing(foreign),
+                context.collected_remarks() as remarks,
+                context.collected_choices() as chosen,
+            ):
                 outputs = op.function.call(*inputs)
         except UnlikeItemsError as loop:
             raise UnlikeItemsError(loop.count, variable=loop.variable or op.outputs[0]) from None

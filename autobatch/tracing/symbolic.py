@@ -10,6 +10,7 @@ import tensorflow as tf
 from autobatch import ir
 from autobatch.ir import regions
 from autobatch.ir.types import Tensor, Type, Weak, dynamic, value_from
+from autobatch.tracing.execute import cross
 
 
 def symbolic(region: regions.Region, inputs: Mapping[str, Type], shared: Sequence[Tensor | Weak]) -> dict[str, Any]:
@@ -20,7 +21,7 @@ def symbolic(region: regions.Region, inputs: Mapping[str, Type], shared: Sequenc
     for v, type_ in inputs.items():
         stored = [tf.compat.v1.placeholder(leaf.dtype, (*batch, *leaf.shape)) for leaf in dynamic(type_)]
         env[v] = value_from(type_, stored, parts)
-    return env
+    return cross(env)
 
 
 def lanes_of(op: ir.Assign) -> int:

@@ -15,7 +15,7 @@ from autobatch.ir import regions
 from autobatch.ir.typed import Check, makes_checks
 from autobatch.ir.types import Tensor, Type, Weak, coerce, dynamic, stored_from, value_from
 from autobatch.tracing.converters import our_converters
-from autobatch.tracing.execute import Outcome, execute
+from autobatch.tracing.execute import Outcome, cross, execute
 from autobatch.tracing.explain import raise_at
 
 Stored = list[tf.Tensor]  # the dynamic leaves of one variable, each [Z, ...]
@@ -64,6 +64,7 @@ def run_region(
     def member(stored: Mapping[str, Stored]) -> dict[str, Stored]:
         values: dict[str, Any] = {v: value_from(types[v], stored.get(v, []), shared) for v in region.inputs}
         with tf.name_scope("region"):
+            values = cross(values)
             outcomes = _execute_named(region.ops, values)
         results = {v: stored_from(types[v], values[v]) for v in wanted}
         if telling:

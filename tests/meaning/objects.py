@@ -58,19 +58,19 @@ def x_is_none(x):
     return 1 if x is None else 2
 
 
-@case(X, refused="sequence-times-member")
+@case(X)
 def list_times(n):
     a = [0] * n
     return len(a)
 
 
-@case(X, refused="sequence-times-member")
+@case(X)
 def times_list(n):
     a = n * [1, 2]
     return len(a)
 
 
-@case(X, refused="sequence-times-member")
+@case(X)
 def list_times_v(n):
     return [1, 2] * n
 
@@ -81,7 +81,7 @@ def tuple_times(n):
     return a
 
 
-@case(X, refused="sequence-times-member")
+@case(X)
 def weak_times(x):
     n = 0
     while n < x:
@@ -101,7 +101,7 @@ def list_aug(x):
     return a[2]
 
 
-@case(X, refused="sequence-times-member")
+@case(X, refused="list-augmented")
 def list_aug_n(x):
     a = [1, 2]
     a *= x
@@ -256,7 +256,7 @@ def list_of_lists(x):
     return len(b[0]) * 10 + len(b[3])
 
 
-@case(X, refused="changed-container")
+@case(X, refused="shared-array")
 def chosen_set(x):
     b = [[1, 1], [2, 2], [3, 3], [4, 4]]
     r = b[x]
@@ -264,7 +264,7 @@ def chosen_set(x):
     return b[0][0] * 10 + b[3][0]
 
 
-@case(X, refused="changed-container")
+@case(X, refused="shared-array")
 def for_row(x):
     g = [[1, 1], [2, 2]]
     for row in g:
@@ -272,7 +272,7 @@ def for_row(x):
     return g[0][0] + g[1][0]
 
 
-@case(X, refused="changed-container")
+@case(X, refused="shared-array")
 def ifexp_list(x):
     a = [1, 2]
     b = [3, 4]
@@ -281,7 +281,7 @@ def ifexp_list(x):
     return len(a) * 10 + len(b)
 
 
-@case(X, refused="changed-container")
+@case(X, refused="shared-array")
 def ifexp_list_set(x):
     a = [1, 2]
     b = [3, 4]
@@ -290,7 +290,7 @@ def ifexp_list_set(x):
     return a[0] * 10 + b[0]
 
 
-@case(X, refused="changed-container")
+@case(X)
 def deque_append(x):
     q = deque([1, 2])
     if x > 1:
@@ -305,7 +305,7 @@ def deque_plain(x):
     return q[2]
 
 
-@case(X, refused="changed-container")
+@case(X)
 def list_append_branch(x):
     q = [1, 2]
     if x > 1:
@@ -321,7 +321,7 @@ def list_alias_item(x):
     return r[0]
 
 
-@case(X, refused="changed-container")
+@case(X)
 def list_alias_item_b(x):
     q = [1, 2]
     r = q
@@ -330,7 +330,7 @@ def list_alias_item_b(x):
     return r[0]
 
 
-@case(X, refused="changed-container")
+@case(X, refused="shared-array")
 def nested_alias(x):
     q = [1, 2]
     r = [q, q]
@@ -348,7 +348,7 @@ def dict_alias(x):
     return r["a"]
 
 
-@case(X, refused="changed-container")
+@case(X)
 def iter_while_change(x):
     a = [1, 2, 3]
     s = 0
@@ -388,7 +388,7 @@ def mult_alias(x):
     return g[1][0]
 
 
-@case(X, refused="changed-container")
+@case(X, refused="shared-array")
 def mult_alias_b(x):
     g = [[0] * 2] * 2
     if x > 1:
@@ -432,7 +432,7 @@ def late_default(x):
     return fs[0](x) + fs[2](x)
 
 
-@case(X, refused="changed-container")
+@case(X, refused="path-types-differ")
 def late_for(x):
     fs = []
     for i in range(3):
@@ -624,7 +624,7 @@ def big_join(x):
     return r % 7
 
 
-@case(X, refused="changed-container")
+@case(X)
 def return_nested_list(x):
     def g(y):
         r = []
@@ -649,7 +649,7 @@ def make_rows(y):
     return r
 
 
-@case(X, refused="changed-container")
+@case(X)
 def callee_list(x):
     return make_rows(x)[1][1]
 
@@ -816,7 +816,7 @@ def default_of_an_equal_name(x):
     return inner(x)
 
 
-@case(X, refused="changed-container")
+@case(X, refused="shared-array")
 def inner_list_of_what_crossed(x):
     rows = [[x, 1], [2, 3]]
     for _ in range(x):

@@ -13,7 +13,7 @@ import autobatch as ab
 from autobatch.errors import AutobatchError, MemberError
 from tests.fuzz.running import batched
 
-FAMILIES = ("numbers", "objects", "calls", "exceptions", "reductions")
+FAMILIES = ("numbers", "objects", "calls", "exceptions", "reductions", "lists")
 MODES = {"local_static": {"backend": "local_static", "jit_compile": False}, "program_counter": {}}
 
 
@@ -80,7 +80,21 @@ def test_program(family, name, mode):
             assert z in failed, (z, expected, result)
         else:
             assert z not in failed, (z, expected)
-            assert_equal(tf.nest.map_structure(lambda leaf: np.asarray(leaf)[z], result), expected)
+            assert_equal(of_member(result, z), expected)
+
+
+def of_member(result, z):
+    """One member's part of a batched result; ragged tensors in the structure of an item are a list."""
+    own = tf.nest.map_structure(lambda leaf: leaf[z].to_list() if is_ragged(leaf) else np.asarray(leaf)[z], result)
+    leaves = tf.nest.flatten(result)
+    if len(leaves) > 1 and all(map(is_ragged, leaves)):
+        rows = [leaf[z].to_list() if leaf[z].shape.rank else leaf[z] for leaf in leaves]
+        return [tf.nest.pack_sequence_as(result, row) for row in zip(*rows, strict=True)]
+    return own
+
+
+def is_ragged(leaf):
+    return isinstance(leaf, tf.RaggedTensor)
 
 
 def assert_equal(found, expected):

@@ -1,0 +1,129 @@
+"""What is asked of lists whose length differs between members."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+from autobatch import context, errors
+from autobatch.language.list_methods import as_member_list, copied, gathered, joined, repeated
+from autobatch.language.lists import MemberList, alike, is_list, item_at, matches, not_compared, number, padded
+from autobatch.language.values import WeakScalar, per_member
+
+
+def same_items(left: Any, right: Any) -> WeakScalar:
+    """``left == right``, of two lists"""
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, list) and not one:
+            return WeakScalar(tf.equal(other.length.tensor, 0), bool)
+    a, b = alike(as_member_list(left), as_member_list(right))
+    capacity = max(a.capacity, b.capacity)
+    a, b = padded(a, capacity), padded(b, capacity)
+    same = tf.equal(a.length.tensor, b.length.tensor)
+    for x, y in zip(a.columns, b.columns, strict=True):
+        if x.shape.rank != 1:
+            raise not_compared()
+        same &= tf.reduce_all(tf.equal(x, y) | ~a.own)
+    return WeakScalar(same, bool)
+
+
+def summed(values: MemberList, start: Any = 0) -> Any:
+    """``sum(values, start)``"""
+    kind, column = _numbers(values)
+    column = tf.cast(column, tf.int64) if column.dtype.is_bool else column
+    shape = [-1] + [1] * (column.shape.rank - 1)
+    own = tf.where(tf.reshape(values.own, shape), column, tf.zeros([], column.dtype))
+    total = tf.reduce_sum(own, 0)
+    if kind is None:
+        return total + start
+    if kind is not float:
+        fits = tf.reduce_sum(tf.abs(tf.cast(own, tf.float64))) < 2.0**62
+        context.check(fits, errors.MemberArithmeticError, "a sum leaves the range of 64-bit integers")
+    return WeakScalar(total, float if kind is float else int) + start
+
+
+def _numbers(values: MemberList) -> tuple[type | None, tf.Tensor]:
+    if len(values.columns) != 1 or tf.nest.is_nested(values.kinds):
+        raise errors.TypeMismatchError(
+            "The items of this list are no numbers.", help="loop over it.", kind="list-of-no-numbers"
+        )
+    return values.kinds, values.columns[0]
+
+
+def extreme(values: MemberList, largest: bool, checked: bool) -> Any:
+    """``max(values)``, or ``min``; ``checked``: whether an empty list fails."""
+    _, column = _numbers(values)
+    if column.shape.rank != 1:
+        raise not_compared()
+    column = tf.cast(column, tf.int64) if column.dtype.is_bool else column
+    low = tf.constant(float("-inf") if column.dtype.is_floating else column.dtype.min, column.dtype)
+    high = tf.constant(float("inf") if column.dtype.is_floating else column.dtype.max, column.dtype)
+    ranked = tf.where(values.own, column, low if largest else high)
+    if checked:
+        failure = f"{'max' if largest else 'min'}() iterable argument is empty"
+        context.check(values.length.tensor > 0, errors.raised_by_members(ValueError), failure)
+    return item_at(values, tf.argmax(ranked) if largest else tf.argmin(ranked))  # the first of those that are equal
+
+
+def in_list(item: Any, values: MemberList) -> WeakScalar:
+    """``item in values``"""
+    return WeakScalar(tf.reduce_any(matches(values, item)), bool)
+
+
+def sought(values: MemberList, start: bool) -> WeakScalar:
+    """``all(values)`` if ``start``, else ``any(values)``"""
+    _, column = _numbers(values)
+    true = tf.not_equal(column, tf.zeros([], column.dtype))
+    if start:
+        return WeakScalar(tf.reduce_all(true | ~values.own), bool)
+    return WeakScalar(tf.reduce_any(true & values.own), bool)
+
+
+def counted(values: Any, item: Any) -> Any:
+    """``values.count(item)``"""
+    if not is_list(values) or not any(map(per_member, tf.nest.flatten([values, item]))):
+        return values.count(item)
+    if isinstance(values, list) and not values:
+        return 0
+    return number(tf.reduce_sum(tf.cast(matches(as_member_list(values), item), tf.int64)))
+
+
+def index(values: Any, item: Any) -> Any:
+    """``values.index(item)``"""
+    if not is_list(values) or not any(map(per_member, tf.nest.flatten([values, item]))):
+        return values.index(item)
+    if isinstance(values, list) and not values:
+        raise ValueError("x is not in list")
+    found = matches(as_member_list(values), item)
+    context.check(tf.reduce_any(found), errors.raised_by_members(ValueError), "x is not in list")
+    return number(tf.argmax(found))
+
+
+def sorted_(values: MemberList, *, key: Any = None, reverse: Any = False) -> MemberList:
+    """``sorted(values)``"""
+    if key is not None or per_member(reverse) or len(values.columns) != 1 or values.columns[0].shape.rank != 1:
+        raise errors.TypeMismatchError(
+            "Members' values are sorted by a key, or are no numbers.",
+            help="sort an array of keys: tf.argsort, and tf.gather.",
+            kind="sorted-by-key",
+        )
+    (column,) = values.columns
+    ranked = tf.cast(column, tf.int64) if column.dtype.is_bool else column
+    last = ranked if not reverse else -ranked if ranked.dtype.is_floating else tf.bitwise.invert(ranked)
+    largest = tf.constant(float("inf") if last.dtype.is_floating else last.dtype.max, last.dtype)
+    order = tf.argsort(tf.where(values.own, last, largest), stable=True)
+    return gathered(values, order, values.length.tensor)
+
+
+def _equal(left: MemberList, right: Any) -> Any:
+    if not tf.is_tensor(left.length) and not isinstance(left.length, WeakScalar):  # of types
+        return isinstance(right, MemberList) and left.__tf_flatten__() == right.__tf_flatten__()
+    return same_items(left, right) if is_list(right) else False
+
+
+MemberList.__eq__ = _equal  # type: ignore[assignment]
+MemberList.__add__ = joined  # type: ignore[attr-defined]
+MemberList.__radd__ = lambda right, left: joined(left, right)  # type: ignore[attr-defined]
+MemberList.__mul__ = MemberList.__rmul__ = repeated  # type: ignore[attr-defined]
+MemberList.copy, MemberList.index, MemberList.count = copied, index, counted  # type: ignore[attr-defined]
