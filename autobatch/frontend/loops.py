@@ -14,8 +14,8 @@ from typing import Any
 import gast
 
 from autobatch import errors
-from autobatch.frontend.list_methods import is_method
 from autobatch.frontend.calls import Calls
+from autobatch.frontend.list_methods import is_method
 from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.syntax import (
     COMPREHENSIONS,

@@ -45,6 +45,21 @@ class Reductions(Loops):
         options = {name: self.temporary(self.expression(value), name) for name, value in options.items()}
         return getattr(self, f"rolled_{function.__name__}")(of, **options)
 
+    def on_ListComp(self, node: gast.ListComp) -> gast.AST:
+        if self.is_rolled(node):
+            return self.rolled_list(node)
+        return super().on_ListComp(node if self.needs_statements(node) else self.asking(node))
+
+    def rolled_list(self, node: gast.ListComp) -> gast.AST:
+        made = self.variable("made", gast.copy_location(gast.List(elts=[], ctx=gast.Load()), node), node)
+        self.changing.add(made)
+
+        def add(element: gast.AST) -> Statements:
+            return [assign(made, support("append", [load(made, element), element], element), element)]
+
+        self.rolled(node, add)
+        return load(made, node)
+
     def is_rolled(self, node: gast.AST) -> bool:
         """Whether the comprehension is to be a loop: inference asks for it, or Python could not run it."""
         in_several_ways = len(node.generators) > 1 or node.generators[0].ifs
@@ -66,7 +81,9 @@ class Reductions(Loops):
 
     def asking_range(self, node: gast.AST, label: str) -> gast.AST:
         is_range = isinstance(node, gast.Call) and self.static_value(node.func) is builtins.range
-        return support("range_", [constant(label, node), *node.args], node) if is_range and not node.keywords else node
+        if is_range:
+            return support("range_", [constant(label, node), *node.args], node)
+        return support("items_of", [constant(label, node), node], node)
 
     # --- as loops ---------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -98,6 +99,21 @@ def index(values: Any, item: Any) -> Any:
     found = matches(as_member_list(values), item)
     context.check(tf.reduce_any(found), errors.raised_by_members(ValueError), "x is not in list")
     return number(tf.argmax(found))
+
+
+def zipped(lists: Sequence[Any]) -> MemberList:
+    """``zip(*lists)``, as a list"""
+    each = [as_member_list(values) for values in lists]
+    capacity = max(values.capacity for values in each)
+    columns = [column for values in each for column in padded(values, capacity).columns]
+    length = tf.reduce_min(tf.stack([values.length.tensor for values in each]))
+    return MemberList(tuple(values.kinds for values in each), tuple(columns), number(length))
+
+
+def numbered(values: MemberList, start: Any) -> MemberList:
+    """``enumerate(values, start)``, as a list"""
+    numbers = start + WeakScalar(tf.range(values.capacity, dtype=tf.int64), int)
+    return MemberList((int, values.kinds), (numbers.tensor, *values.columns), values.length)
 
 
 def sorted_(values: MemberList, *, key: Any = None, reverse: Any = False) -> MemberList:

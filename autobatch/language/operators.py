@@ -433,7 +433,23 @@ def deque_(*values: Any, **options: Any) -> Any:
     return list_(*values)
 
 
-zip_, enumerate_, reversed_ = _over_rows(zip), _over_rows(enumerate), _over_rows(reversed)
+def enumerate_(values: Any, start: Any = 0) -> Any:
+    """``enumerate(values, start)``"""
+    return list_queries.numbered(values, start) if isinstance(values, MemberList) else enumerate(rows(values), start)
+
+
+def reversed_(values: Any) -> Any:
+    """``reversed(values)``"""
+    return reverse(values) if isinstance(values, MemberList) else reversed(rows(values))
+
+
+def zip_(*values: Any, **options: Any) -> Any:
+    """``zip(*values)``"""
+    if any(isinstance(value, MemberList) for value in values):
+        return list_queries.zipped([value if isinstance(value, MemberList) else [*rows(value)] for value in values])
+    return zip(*map(rows, values), **options)  # noqa: B905
+
+
 tuple_ = _over_rows(tuple)
 str_, repr_, format_ = _to_text(str), _to_text(repr), _to_text(format)
 min_, max_ = _extreme(min, operator.lt), _extreme(max, operator.gt)

@@ -26,9 +26,10 @@ from autobatch import context, errors, ir
 from autobatch.ir import regions
 from autobatch.ir.flow import live_before, liveness
 from autobatch.ir.typed import TypedProgram
-from autobatch.ir.types import Tensor, Type, dynamic, opaque, same, type_of
+from autobatch.ir.types import Opaque, Tensor, Type, dynamic, opaque, same, type_of
 from autobatch.language.lists import MemberList
 from autobatch.passes.changed_arguments import SUFFIX, handed_back, is_change
+from autobatch.passes.conversions import CONVERSION
 from autobatch.passes.inference import infer
 from autobatch.tracing.execute import execute
 from autobatch.tracing.symbolic import symbolic
@@ -170,7 +171,10 @@ def _trace(region: regions.Region, at: Place, function: str, typed: TypedProgram
             before = [*map(id, _objects(given[op.inputs[0]]))] if is_change(op) else []
             execute((op,), env)
             place = at[0], at[1] + k
-            found.held[place] = {v: _held_of(env[v], given, views) for v in op.outputs}
+            if op.function.template == CONVERSION:  # another form of the same object
+                found.held[place] = {op.outputs[0]: {op.inputs[0]: True}}
+            else:
+                found.held[place] = {v: _held_of(env[v], given, views) for v in op.outputs}
             found.types.update({v: type_of(env[v]) for v in op.outputs if v not in found.types})
             found.twice.update(v for v in op.outputs if _holds_twice(env[v]))
             if is_change(op) and env[op.outputs[0]] is given[op.inputs[0]]:
@@ -221,6 +225,14 @@ def _held_of(value: Any, inputs: Mapping[str, Any], views: Mapping[int, list[Any
                 held[v] = held.get(v, False) or (part is value and inputs[v] is value)
             pending += [part.base] if isinstance(part, np.ndarray) else views.get(id(part), [])
     return held
+
+
+def _holds_objects(type_: Type) -> bool:
+    """Whether this is a list of what can be changed in place."""
+    if isinstance(type_, MemberList):
+        return tf.nest.is_nested(type_.kinds) or any(len(column.shape) > 1 for column in type_.columns)
+    parts = type_ if isinstance(type_, list) else ()
+    return any(tf.nest.is_nested(part) or getattr(part, "shape", ()) or isinstance(part, Opaque) for part in parts)
 
 
 def _containers(type_: Type) -> Iterator[Any]:
@@ -278,7 +290,7 @@ class _Analysis:
         changed = dict(self.changed_by(op))
         for v, source in changed.items():
             if self.is_array(v):
-                items = op.inputs[1:] if is_change(op) and self.is_list(source) else ()
+                items = op.inputs[1:] if is_change(op) and _holds_objects(self.types[v]) else ()
                 state = state.changed(source, v, filter(self.is_array, items), {v, *self.live_after(*at)})
         made: dict[str, Held] = {}
         for v in op.outputs:

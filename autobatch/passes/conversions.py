@@ -7,7 +7,7 @@ does not fit.  Likewise a list of known length that is to be one of any length, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from autobatch.ir.typed import Check, Variable
 from autobatch.ir.types import Exact, Leaf, Shared, Tensor, Type, Weak, leaves, structure, value_as
 from autobatch.language.values import narrowing_failure
 
+CONVERSION = "narrowed(«0»)"
 Made = Mapping[tuple[str, int, int], Mapping[str, Type]]  # by function, block and part
 
 
@@ -52,16 +53,18 @@ class _Converter:
         self.checks: list[Check] = []
 
     def region(self, region: Any, made: Mapping[str, Type]) -> list[ir.LocalOp]:
-        ops = list(region.ops)
+        """The region, in which each value has the form in which it was made, and conversions behind it."""
+        ops, after = list(region.ops), []
         for v, type_ in made.items():
             want = self.types[self.function, v]
             if not _changes_form(type_, want):
                 continue
             k = max(k for k, op in enumerate(ops) if v in op.outputs)
-            wide = self.name(v, type_)
-            outputs = tuple(wide if name == v else name for name in ops[k].outputs)
-            ops[k : k + 1] = [replace(ops[k], outputs=outputs), self.conversion(v, wide, want, ops[k].location)]
-        return ops
+            first = self.name(v, type_)
+            ops[k] = replace(ops[k], outputs=_renamed(ops[k].outputs, v, first))
+            ops[k + 1 :] = [replace(op, inputs=_renamed(op.inputs, v, first)) for op in ops[k + 1 :]]
+            after.append(self.conversion(v, first, want, ops[k].location))
+        return [*ops, *after]
 
     def call(self, call: ir.Call) -> list[ir.LocalOp]:
         callee = self.program[call.function]
@@ -91,8 +94,12 @@ class _Converter:
             if isinstance(leaf, Tensor) and leaf.dtype.is_integer:
                 failure = narrowing_failure(leaf.dtype)
                 self.checks.append(Check(errors.MemberArithmeticError, failure, "", Exact(()), location))
-        converted = ir.Expression("narrowed(«0»)", lambda value: value_as(want, value))
+        converted = ir.Expression(CONVERSION, lambda value: value_as(want, value))
         return ir.Primitive((target,), converted, (source,), location)
+
+
+def _renamed(names: Sequence[str], old: str, new: str) -> tuple[str, ...]:
+    return tuple(new if name == old else name for name in names)
 
 
 def _changes_form(have: Type, want: Type) -> bool:

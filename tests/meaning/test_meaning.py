@@ -84,20 +84,19 @@ def test_program(family, name, mode):
 
 
 def of_member(result, z):
-    """One member's part of a batched result; ragged tensors in the structure of an item are a list."""
-    own = tf.nest.map_structure(lambda leaf: leaf[z].to_list() if is_ragged(leaf) else np.asarray(leaf)[z], result)
-    leaves = tf.nest.flatten(result)
-    if len(leaves) > 1 and all(map(is_ragged, leaves)):
-        rows = [leaf[z].to_list() if leaf[z].shape.rank else leaf[z] for leaf in leaves]
-        return [tf.nest.pack_sequence_as(result, row) for row in zip(*rows, strict=True)]
-    return own
+    """One member's part of a batched result."""
+    return tf.nest.map_structure(lambda leaf: row(leaf, z), result)
 
 
-def is_ragged(leaf):
-    return isinstance(leaf, tf.RaggedTensor)
+def row(leaf, z):
+    if not isinstance(leaf, tf.RaggedTensor):
+        return np.asarray(leaf)[z]
+    return leaf[z].to_list() if isinstance(leaf[z], tf.RaggedTensor) else [*leaf[z].numpy()]
 
 
 def assert_equal(found, expected):
+    if isinstance(expected, list) and isinstance(found, tuple):  # a list of tuples comes as a tuple of ragged tensors
+        found = list(zip(*found, strict=True))
     if isinstance(expected, list | tuple):
         assert len(found) == len(expected)
         for one, other in zip(found, expected, strict=True):
