@@ -10,9 +10,9 @@ import typer
 from hypothesis import HealthCheck, Phase, given, note, seed, settings
 from rich.progress import Progress
 
-from tests.fuzz import control, numbers, objects, outside
+from tests.fuzz import control, lists, numbers, objects, outside
 
-FAMILIES = {"control": control, "numbers": numbers, "objects": objects, "outside": outside}
+FAMILIES = {"control": control, "lists": lists, "numbers": numbers, "objects": objects, "outside": outside}
 
 
 def main(

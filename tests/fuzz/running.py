@@ -57,13 +57,26 @@ def compare(function: Any, args: tuple, expected: list, may_fail: Any = lambda z
             assert isinstance(value, Exception) or may_fail(z), f"member {z} fails; Python: {value}"
         else:
             assert not isinstance(value, Exception), f"member {z} has a result; Python: {value!r}"
-            one = tf.nest.map_structure(lambda leaf, z=z: np.asarray(leaf)[z], results)
+            one = of_member(results, z)
             assert same(one, value), f"member {z}: {one}; Python: {value}"
     return AGREED
 
 
+def of_member(results: Any, z: int) -> Any:
+    """One member's part of a batched result."""
+    return tf.nest.map_structure(lambda leaf: _row(leaf, z), results)
+
+
+def _row(leaf: Any, z: int) -> Any:
+    if not isinstance(leaf, tf.RaggedTensor):
+        return np.asarray(leaf)[z]
+    return leaf[z].to_list() if isinstance(leaf[z], tf.RaggedTensor) else [*leaf[z].numpy()]
+
+
 def same(found: Any, expected: Any) -> bool:
     """Whether values are equal, floats nearly; widths may differ, and an int be a float, as another member's is one."""
+    if isinstance(expected, list) and isinstance(found, tuple):  # a list of tuples comes as a tuple of ragged tensors
+        found = list(zip(*found, strict=True))
     if isinstance(expected, list | tuple):
         return len(found) == len(expected) and all(map(same, found, expected))
     found, expected = np.asarray(found), np.asarray(expected)

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 import autobatch as ab
 from autobatch.errors import AutobatchError, MemberError
-from tests.fuzz.running import batched
+from tests.fuzz.running import batched, of_member
 
 FAMILIES = ("numbers", "objects", "calls", "exceptions", "reductions", "lists")
 MODES = {"local_static": {"backend": "local_static", "jit_compile": False}, "program_counter": {}}
@@ -81,17 +81,6 @@ def test_program(family, name, mode):
         else:
             assert z not in failed, (z, expected)
             assert_equal(of_member(result, z), expected)
-
-
-def of_member(result, z):
-    """One member's part of a batched result."""
-    return tf.nest.map_structure(lambda leaf: row(leaf, z), result)
-
-
-def row(leaf, z):
-    if not isinstance(leaf, tf.RaggedTensor):
-        return np.asarray(leaf)[z]
-    return leaf[z].to_list() if isinstance(leaf[z], tf.RaggedTensor) else [*leaf[z].numpy()]
 
 
 def assert_equal(found, expected):
