@@ -1,5 +1,6 @@
 """More programs that are refused: each the smallest of its kind, or several at once. The others: ``test_errors.py``."""
 
+import collections
 import dataclasses
 
 import tensorflow as tf
@@ -60,7 +61,7 @@ def defines_a_class(x):
 
 
 def two_loops_in_one(x):
-    return [absolute(y) for y in (x, -x) for _ in (1, 2)]  # here
+    return {k: absolute(y) for y in (x, -x) for k in (1, 2)}[1]  # here
 
 
 def default_of_a_member(x):
@@ -198,11 +199,68 @@ def is_it_the_same(x):
     return 1.0 if y is x else 2.0  # here
 
 
-def repeats_a_list(x):
+def repeats_a_tuple(x):
     n = 0
     while n < x:
         n += 1
-    return [1.0] * n  # here
+    return (1.0,) * n  # here
+
+
+def repeats_a_row(x):
+    n = 0
+    while n < x:
+        n += 1
+    return len([[0, 0]] * n)  # here
+
+
+def list_in_a_set(x):
+    found = []
+    while len(found) < x:
+        found.append(1)
+    return len(set(found))  # here
+
+
+def list_of_texts(x):
+    n = tf.cast(x, tf.int32)
+    words = ["odd", "even"]
+    words[n % 2] = "zero"  # here
+    return len(words)
+
+
+def seeks_a_row(x):
+    rows = [[x]]
+    while len(rows) < x:
+        rows.append([x])
+    return 1 if [x] in rows else 2  # here
+
+
+def sums_pairs(x):
+    pairs = [(1, x)]
+    while len(pairs) < x:
+        pairs.append((2, x))
+    return sum(pairs)  # here
+
+
+def assigns_a_slice(x):
+    found = [1]
+    while len(found) < x:
+        found.append(1)
+    found[1:] = [2]  # here
+    return found
+
+
+def adds_in_place(x):
+    one, (two, three) = [1], ([2], 3)
+    while len(one) < x:
+        one.append(three)
+    two += one  # here
+    return two
+
+
+def deque_of_a_length(x):
+    last = collections.deque(maxlen=3)  # here
+    last.append(x)
+    return last[0]
 
 
 def meets_a_huge_int(x):
@@ -253,7 +311,10 @@ def meets_a_wide_int(x):
 
 CASES = [
     (meets_a_wide_int, TypeMismatchError),
-    (is_it_the_same, TypeMismatchError), (repeats_a_list, TypeMismatchError), (meets_a_huge_int, TypeMismatchError),
+    (is_it_the_same, TypeMismatchError), (repeats_a_tuple, TypeMismatchError), (meets_a_huge_int, TypeMismatchError),
+    (repeats_a_row, TypeMismatchError), (list_in_a_set, TypeMismatchError), (list_of_texts, TypeMismatchError),
+    (seeks_a_row, TypeMismatchError), (sums_pairs, TypeMismatchError), (assigns_a_slice, TypeMismatchError),
+    (adds_in_place, TypeMismatchError), (deque_of_a_length, TypeMismatchError),
     (changes_a_part, UnsupportedSyntaxError), (shares_a_default, UnsupportedSyntaxError),
     (another_structure, TypeMismatchError),
     (waits, UnsupportedSyntaxError), (asynchronous, UnsupportedSyntaxError),

@@ -219,11 +219,11 @@ def never_returns(x):  # here
 never_returns_batched = ab.autobatch(never_returns)
 
 
-def changes_list_across_branch(x):
-    found = [x, x]
+def changes_dict_across_branch(x):
+    found = {"a": x}
     if x > 0:
-        found.append(x)  # here
-    return found[0]
+        found["b"] = x  # here
+    return found["a"]
 
 
 def wrong_number_of_arguments(x):
@@ -325,7 +325,7 @@ def wrong_targets(x):
 
 
 def filters(x):
-    return [y for y in (x, 2.0 * x) if y > 0 and y < 3]  # here
+    return {k: y for k, y in ((1, x), (2, -x)) if y > 0 and y < 3}  # here
 
 
 def length_of_a_scalar(x):
@@ -397,18 +397,18 @@ def key_of_a_member(x):
     return {0: x, 1: -x}[n]  # here
 
 
-def list_item_of_a_member(x):
+def dict_item_of_a_member(x):
     n = tf.cast(x, tf.int32)
-    values = [0.0, 1.0]
+    values = {0: 0.0, 1: 1.0}
     values[n] = x  # here
     return values[0]
 
 
 def grows_a_list(x):
     parts = []
-    for i in range(3):
-        parts = [*parts, x * i]  # here
-    return parts
+    while len(parts) < x:
+        parts.append(None)  # here
+    return len(parts)
 
 
 def two_functions(x):
@@ -481,7 +481,7 @@ CASES = [
     (calls_branching_helper, UnsupportedSyntaxError), (bad_shapes, TypeMismatchError),
     (mixed_arithmetic, TypeMismatchError), (unknown_name, UndefinedVariableError), (svd, VectorizationError),
     (tf_random, VectorizationError), (tf_while, VectorizationError), (object_across_branch, TypeMismatchError),
-    (never_returns, TypeMismatchError), (changes_list_across_branch, UnsupportedSyntaxError),
+    (never_returns, TypeMismatchError), (changes_dict_across_branch, UnsupportedSyntaxError),
     (wrong_number_of_arguments, UnsupportedSyntaxError), (varargs, UnsupportedSyntaxError),
     (walrus_after_read, UnsupportedSyntaxError), (walrus_in_comprehension, UnsupportedSyntaxError),
     (kept_closure, UnsupportedSyntaxError), (redefined_helper, UnsupportedSyntaxError),
@@ -495,7 +495,7 @@ CASES = [
     (unregistered_dataclass, TypeMismatchError), (kept_method, TypeMismatchError),
     (kept_function, UnsupportedSyntaxError), (text_of_a_member, TypeMismatchError),
     (formats_a_member, TypeMismatchError), (key_of_a_member, TypeMismatchError),
-    (list_item_of_a_member, TypeMismatchError), (grows_a_list, TypeMismatchError),
+    (dict_item_of_a_member, TypeMismatchError), (grows_a_list, TypeMismatchError),
     (two_functions, TypeMismatchError), (truth_of_ragged, TypeMismatchError),
     (prints_in_a_lambda, UnsupportedSyntaxError), (unseen_call, UnsupportedSyntaxError),
     (numpy_random, UnsupportedSyntaxError), (python_random, UnsupportedSyntaxError),

@@ -246,6 +246,15 @@ class Expressions(Scope):
         self.emit(gast.Assign(targets=[gast.copy_location(both, node)], value=value, type_comment=None), node)
         return load(item, node)
 
+    def on_List(self, node: gast.List) -> gast.AST:
+        if not (any(isinstance(part, gast.Starred) for part in node.elts) and self.has_local(node)):
+            return self.children(node)
+        parts = []
+        for part in node.elts:
+            single = gast.copy_location(gast.List(elts=[part], ctx=gast.Load()), part)
+            parts.append(part.value if isinstance(part, gast.Starred) else single)
+        return support("concatenated", self.in_order(parts), node)
+
     def on_UnaryOp(self, node: gast.UnaryOp) -> gast.AST:
         if isinstance(node.op, gast.Not):
             return support("not_", [self.truth(node.operand)], node)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import gast
 
 from autobatch.frontend.item_assignment import Rewriter
@@ -14,7 +16,7 @@ _METHODS: dict[str, tuple[str, tuple]] = {name: (name, ()) for name in
 _METHODS["appendleft"] = ("insert", (0,))
 _POPS: dict[str, tuple] = {"pop": (), "popleft": (0,)}
 
-CHANGES = frozenset({"setitem", "pop", *(operator for operator, _ in _METHODS.values())})
+CHANGES = frozenset({"setitem", "pop", "augment", *(operator for operator, _ in _METHODS.values())})
 
 
 class ListMethods(Rewriter):
@@ -27,7 +29,15 @@ class ListMethods(Rewriter):
         bound = self.bound if self.own is None else self.own
         return isinstance(owner, gast.Name) and owner.id in bound
 
-    @property
+    @cached_property
+    def lists(self) -> set[str]:
+        """The variables that get a list's display somewhere."""
+        assigned = (
+            node for node in gast.walk(self.source.tree) if isinstance(node, gast.Assign) and _is_list(node.value)
+        )
+        return {target.id for node in assigned for target in node.targets if isinstance(target, gast.Name)}
+
+    @cached_property
     def bound(self) -> frozenset[str]:
         return bound_names(self.source.tree) - {*self.source.static}
 
@@ -53,9 +63,9 @@ class ListMethods(Rewriter):
 
     def visit_AugAssign(self, node: gast.AugAssign) -> gast.AST | Statements:
         """``xs += [v]``"""
-        of_list = isinstance(node.value, gast.List | gast.ListComp)
+        of_list = _is_list(node.value) or getattr(node.target, "id", None) in self.lists
         if isinstance(node.op, gast.Add) and of_list and self.is_own(node.target):
-            return self.changed(node, node.target, "extend", [node.value], [])
+            return self.changed(node, node.target, "augment", [node.value], [])
         return super().visit_AugAssign(self.generic_visit(node))
 
     def changed(self, at: gast.AST, owner: gast.AST, operator: str, arguments: list, keywords: list) -> Statements:
@@ -78,6 +88,11 @@ class ListMethods(Rewriter):
         first = [constant(part, node) for part in _POPS[method]]
         call = support("pop", [load(owner.id, owner), *first, *map(self.visit, node.args)], node)
         return gast.copy_location(gast.NamedExpr(target=store(owner.id, owner), value=call), node)
+
+
+def _is_list(node: gast.AST) -> bool:
+    parts = [node.left, node.right] if isinstance(node, gast.BinOp) else [node]
+    return any(isinstance(part, gast.List | gast.ListComp) for part in parts)
 
 
 def is_method(call: gast.Call) -> bool:

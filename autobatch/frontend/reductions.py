@@ -46,9 +46,17 @@ class Reductions(Loops):
         return getattr(self, f"rolled_{function.__name__}")(of, **options)
 
     def on_ListComp(self, node: gast.ListComp) -> gast.AST:
-        if self.is_rolled(node):
+        if self.is_rolled(node) and not self.is_known(node):
             return self.rolled_list(node)
         return super().on_ListComp(node if self.needs_statements(node) else self.asking(node))
+
+    def is_known(self, node: gast.ListComp) -> bool:
+        """Whether its items and what they are tested for are known now, so that it can be written out."""
+        generator, *others = node.generators
+        items = None if others else self.static_items(generator.iter)
+        bound = [self.bound_target(generator.target, item) for item in items or ()]
+        tests = [renamed(test, new) for new in bound for test in generator.ifs]
+        return items is not None and all(self.known(test) is not UNKNOWN for test in tests)
 
     def rolled_list(self, node: gast.ListComp) -> gast.AST:
         made = self.variable("made", gast.copy_location(gast.List(elts=[], ctx=gast.Load()), node), node)

@@ -300,7 +300,7 @@ def _item_type(type_: MemberList) -> Type:
     return tf.nest.pack_sequence_as(type_.kinds, made)
 
 
-def _join_in_list(left: Leaf, right: Leaf) -> Leaf:
+def _join_in_list(left: Any, right: Any) -> Leaf:
     """As values of one column meet: of tensors and Python's numbers, but for floats, numbers."""
     scalars = left.shape == right.shape == ()
     if left == right or not scalars:
@@ -309,10 +309,10 @@ def _join_in_list(left: Leaf, right: Leaf) -> Leaf:
     weak = [leaf for leaf in (left, right) if isinstance(leaf, Weak)]
     if len(floats) == 1 and len(weak) == 1 and weak[0].kind is not bool:
         return floats[0]
-    return Weak(max(map(_kind, (left, right)), key=(bool, int, float).index))
+    return Weak(max((_kind(left), _kind(right)), key=(bool, int, float).index))
 
 
-def _kind(leaf: Tensor | Weak) -> type:
+def _kind(leaf: Any) -> type:
     return bool if leaf.dtype.is_bool else float if leaf.dtype.is_floating else int
 
 
@@ -434,7 +434,7 @@ def coerce(
 
 def given(
     source: Type, target: Type, stored: Sequence[tf.Tensor], shared: Sequence[tf.Tensor], size: int
-) -> Sequence[tf.Tensor]:
+) -> list[tf.Tensor]:
     """As ``coerce``, also where a list of known length is to be one of any length."""
     if structure(source) == structure(target):
         return coerce(source, target, stored, shared, size)
@@ -444,7 +444,7 @@ def given(
 
     if not stored:
         return [tf.broadcast_to(leaf, (size, *leaf.shape)) for leaf in member([])]
-    return tf.vectorized_map(member, list(stored), fallback_to_while_loop=False)
+    return list(tf.vectorized_map(member, list(stored), fallback_to_while_loop=False))
 
 
 def truth_values(type_: Type, stored: Sequence[tf.Tensor], shared: Sequence[tf.Tensor], size: int) -> tf.Tensor:

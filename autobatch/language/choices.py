@@ -94,7 +94,7 @@ def ifexp(condition: Any, yes: Callable[[], Any], no: Callable[[], Any]) -> Any:
     if not is_tensor(known):
         return yes() if known else no()
     left, right = limited_to(known, yes), limited_to(tf.logical_not(known), no)
-    if is_list(left) and is_list(right) and MemberList in (type(left), type(right)):
+    if is_list(left) and is_list(right) and (MemberList in (type(left), type(right)) or len(left) != len(right)):
         return chosen_list(known, left, right)
     if tf.nest.is_nested(left):
         tf.nest.assert_same_structure(left, right)

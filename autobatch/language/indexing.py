@@ -76,9 +76,9 @@ def getitem(value: Any, index: Any) -> Any:
 
 
 def _got(value: Any, index: Any) -> Any:
-    if isinstance(value, MemberList) or (isinstance(value, list) and _is_member_slice(index)):
-        if isinstance(index, slice):
-            return list_methods.sliced(value, index)
+    if is_list(value) and isinstance(index, slice) and (_is_member_slice(index) or isinstance(value, MemberList)):
+        return list_methods.sliced(value, index)
+    if isinstance(value, MemberList):
         return item_at(value, list_methods.position(value, index))
     if not is_tensor(value):
         _check_slices(index)
@@ -135,8 +135,8 @@ MemberList.__getitem__ = lambda values, index: _got(values, index)  # type: igno
 Rows.__getitem__ = _row  # type: ignore[attr-defined] # a constant index is left to Python
 
 
-def _is_member_slice(index: Any) -> bool:
-    return isinstance(index, slice) and any(map(per_member, (index.start, index.stop, index.step)))
+def _is_member_slice(index: slice) -> bool:
+    return any(map(per_member, (index.start, index.stop, index.step)))
 
 
 def _check_slices(index: Any) -> None:
@@ -337,10 +337,9 @@ def setitem(value: Any, index: Any, item: Any) -> Any:
         value = tf.convert_to_tensor(value)
     if not is_tensor(value) and _has_member_index(index) and context.mode() is context.Mode.TRACING:
         raise errors.TypeMismatchError(
-            f"A {type(value).__name__} cannot be changed at an index that differs between members.",
-            help="make it a tensor (tf.stack), whose items can be assigned; or loop over ab.unroll(range(n)), whose "
-            "numbers are the same for all members.",
-            kind="list-item-of-member",
+            f"A {type(value).__name__} cannot be changed at a key that differs between members.",
+            help="use a list or an array; or loop over ab.unroll(range(n)), whose numbers all members share.",
+            kind="item-of-member",
         )
     if not is_tensor(value):
         value[index.numpy() if isinstance(index, tf.Tensor) and hasattr(index, "numpy") else index] = item

@@ -7,6 +7,7 @@ from before a branch, a loop or a call is left as it is, and the result is anoth
 from __future__ import annotations
 
 import dataclasses
+import operator
 from collections.abc import Iterable
 from typing import Any
 
@@ -83,6 +84,11 @@ def extend(values: Any, more: Any) -> Any:
         values.extend(tf.unstack(more) if is_tensor(more) else more)
         return values
     return joined(values, more)
+
+
+def augment(values: Any, more: Any) -> Any:
+    """``values`` after ``values += more``, which changes a list"""
+    return extend(values, more) if is_list(values) else operator.iadd(values, more)
 
 
 def joined(left: Any, right: Any) -> Any:
@@ -290,10 +296,6 @@ def of_range(*bounds: Any) -> Any:
 
 def chosen_list(condition: tf.Tensor, left: Any, right: Any) -> MemberList:
     """``left if condition else right``"""
-    if isinstance(left, list) and not left:
-        return _of(right, right.columns, tf.where(condition, 0, right.length.tensor))
-    if isinstance(right, list) and not right:
-        return _of(left, left.columns, tf.where(condition, left.length.tensor, 0))
     a, b = alike(as_member_list(left), as_member_list(right))
     capacity = max(a.capacity, b.capacity)
     a, b = padded(a, capacity), padded(b, capacity)

@@ -201,7 +201,8 @@ def _alike(a: Any, b: Any, depth: int) -> tuple[Any, Any]:
         pairs = {name: _alike(a[name], b[name], depth) for name in a}
         return {name: x for name, (x, _) in pairs.items()}, {name: y for name, (_, y) in pairs.items()}
     nodes = hasattr(a, "__tf_flatten__")
-    parts, others = (a.__tf_flatten__()[1], b.__tf_flatten__()[1]) if nodes else (a, b)
+    parts: Any = a.__tf_flatten__()[1] if nodes else a
+    others: Any = b.__tf_flatten__()[1] if nodes else b
     if len(parts) != len(others):
         raise _Unlike
     both = [_alike(x, y, depth) for x, y in zip(parts, others, strict=True)]
@@ -226,7 +227,8 @@ def _alike_lists(a: MemberList, b: MemberList, depth: int) -> tuple[MemberList, 
         for each in (a, b)
     ]
     result = []
-    for items, length in zip(_alike(*inner, depth + 1), (a.length, b.length), strict=True):
+    pairs: Any = zip(_alike(inner[0], inner[1], depth + 1), (a.length, b.length), strict=True)
+    for items, length in pairs:
         columns = _flat(items)
         kinds = tf.nest.pack_sequence_as(items, [column.kind for column in columns])
         result.append(MemberList(kinds, tuple(_Column(None, column.tensor) for column in columns), length))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import collections
+import functools
 import operator
 from collections.abc import Callable, Iterable
 from types import FunctionType
@@ -37,10 +38,12 @@ from autobatch.language.indexing import (
 )
 from autobatch.language.list_methods import (
     append,
+    augment,
     clear,
     copied,
     extend,
     insert,
+    joined,
     of_range,
     owned,
     pop,
@@ -64,50 +67,11 @@ from autobatch.language.values import (
 arithmetic.install()
 
 __all__ = [
-    "admits",
-    "and_",
-    "append",
-    "attribute",
-    "bool_",
-    "both",
-    "cast_to",
-    "clear",
-    "counted",
-    "divmod_",
-    "either",
-    "equal",
-    "extend",
-    "float_",
-    "getitem",
-    "ifexp",
-    "index",
-    "insert",
-    "int_",
-    "item",
-    "item_from_end",
-    "items_of",
-    "method",
-    "not_",
-    "numpy_",
-    "of_range",
-    "or_",
-    "place",
-    "pop",
-    "pow_",
-    "range_",
-    "remove",
-    "reverse",
-    "round_",
-    "rows",
-    "sequence",
-    "setitem",
-    "slice_",
-    "stand_in",
-    "truth",
-    "unpack",
-    "unroll",
-    "unroll_first",
-    "unrolled",
+    "admits", "and_", "append", "attribute", "augment", "bool_", "both", "cast_to", "clear", "counted", "divmod_",
+    "either", "equal", "extend", "float_", "getitem", "ifexp", "index", "insert", "int_", "item", "item_from_end",
+    "items_of", "method", "not_", "numpy_", "of_range", "or_", "place", "pop", "pow_", "range_", "remove",
+    "reverse", "round_", "rows", "sequence", "setitem", "slice_", "stand_in", "truth", "unpack", "unroll",
+    "unroll_first", "unrolled",
 ]  # fmt: skip
 
 
@@ -265,7 +229,7 @@ def len_(value: Any) -> Any:
     return len(value)
 
 
-def sorted_(values: Any, *, key: Any = None, reverse: Any = False) -> list:
+def sorted_(values: Any, *, key: Any = None, reverse: Any = False) -> Any:
     """``sorted(values)``, of members' numbers as a list of as many."""
     if isinstance(values, MemberList):
         return list_queries.sorted_(values, key=key, reverse=reverse)
@@ -417,6 +381,14 @@ def list_(*values: Any) -> Any:
     """``list(value)``"""
     copies = len(values) == 1 and isinstance(values[0], MemberList)
     return copied(values[0]) if copies else list(*map(rows, values))
+
+
+def concatenated(*parts: Any) -> Any:
+    """``[*part, *part, ...]``"""
+    if not any(isinstance(part, MemberList) for part in parts):
+        return [item for part in parts for item in rows(part)]
+    first, *others = (part if isinstance(part, MemberList) else [*rows(part)] for part in parts)
+    return functools.reduce(joined, others, copied(first) if isinstance(first, MemberList) else first)
 
 
 def sum_(values: Any, start: Any = 0) -> Any:

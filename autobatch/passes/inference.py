@@ -177,7 +177,7 @@ class _Inference:
                 "a function that ends without `return` returns None."
             )
         elif isinstance(type_, list | tuple) and isinstance(self.types[variable], list | tuple):
-            help = "a list that grows has another type in each turn: loop over ab.unroll(...), or fill a tensor."
+            help = "a list whose length differs between members holds numbers or tensors of one type."
         elif isinstance(type_, Static) and not isinstance(type_.value, bool | int | float):
             help = "members cannot differ in this: do the work in each branch, or tell the cases apart by a number."
         elif (shape := _shape_to_start_from(self.types[variable], type_)) is not None:

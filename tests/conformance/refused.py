@@ -113,12 +113,12 @@ def member_slice(v, n):
     return v[n:]  # here
 
 
-@refused("a list changed in place across a branch", UnsupportedSyntaxError, "`[*parts, y]`; a tensor")
-def appended(x):
-    parts = [x]
+@refused("a dict or a set changed in place across a branch", UnsupportedSyntaxError, "a new dict; a list")
+def inserted(x):
+    parts = {"a": x}
     if x > 0:
-        parts.append(x)  # here
-    return parts[0]
+        parts["b"] = x  # here
+    return parts["a"]
 
 
 @refused("an object that must outlive its block", TypeMismatchError, "make it again; `@ab.struct` for a dataclass")
@@ -142,11 +142,9 @@ def print_(x):
     return x
 
 
-@refused(
-    "a comprehension whose length differs between members", UnsupportedSyntaxError, "a choice of values, or a loop"
-)
+@refused("a dict whose keys differ between members", UnsupportedSyntaxError, "a choice of values, or a list")
 def filtered(x):
-    return [y for y in (x, 2.0 * x) if y > 0 and y < 5]  # here
+    return {k: y for k, y in ((1, x), (2, 2.0 * x)) if y > 0 and y < 5}  # here
 
 
 @refused("a recursion that never ends for want of a base case", TypeMismatchError, "a path that returns")

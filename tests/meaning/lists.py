@@ -456,12 +456,35 @@ def raises_with_a_list(n):
     return v
 
 
-@case(n, refused="list-augmented")
+@case(n)
 def augmented_by_a_list(n):
     v = [0] * n
-    w = [1] * n
+    u = v
+    w = [1] * (n + 1)
     v += w
+    w += (2, n)
+    return v, u, w
+
+
+@ab.autobatch
+def longer(v, w):
+    v += w
+
+
+@case(n, refused="list-augmented")
+def augmented_under_a_parameters_name(n):
+    v = [0] * n
+    longer(v, v[1:])
     return v
+
+
+@case(n)
+def spread_displays(n):
+    v = [i for i in range(n)]
+    parts = []
+    for i in range(n):
+        parts = [*parts, i, *v[:2]]
+    return parts, [*v, *v], [n, *v]
 
 
 @case(n)
@@ -489,3 +512,11 @@ def unset_list(n):
         v = [n]
     v.append(1)
     return v
+
+
+@case(n)
+def chosen_of_unlike_lengths(n):
+    v, w, e = [1, 2, 3], [n, 5], []
+    u = v if n > 3 else w
+    t = e if n > 3 else w
+    return u, t, len(u), len(w)
