@@ -214,7 +214,7 @@ class ProgramCounter:
                 help="f.options(max_depth=...): the deepest nesting of calls that any member needs.",
             )
         if self.options.max_length is None and any(c.error is errors.ListFullError for c in self.typed.checks):
-            raise errors.ListFullError(
+            raise errors.SettingError(
                 "Inside a tf.function lists cannot grow, so their greatest length must be given.",
                 help="f.options(max_length=...): the most items that any member's list has.",
             )

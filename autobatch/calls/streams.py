@@ -123,7 +123,7 @@ def _stacked(*leaves: Any) -> tf.Tensor:
 
 def members(batch: Any, count: int) -> Iterator[Any]:
     """So many, one after the other, as NumPy's arrays and numbers."""
-    arrays = tf.nest.map_structure(lambda leaf: np.asarray(leaf) if tf.is_tensor(leaf) else leaf, batch)
+    arrays = tf.nest.map_structure(lambda leaf: np.asarray(leaf) if isinstance(leaf, tf.Tensor) else leaf, batch)
     for k in range(count):
         yield tf.nest.map_structure(lambda leaf, k=k: _member(leaf, k), arrays)
 

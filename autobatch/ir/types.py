@@ -259,7 +259,8 @@ def _with_lists(left: Type, right: Type) -> tuple[Type, Type]:
 def list_of(lists: Sequence[Any], capacity: int = 0) -> Type:
     """The type of a list of any length that can be any of these, with this capacity at least."""
     items: list[Type] = []
-    capacity = capacity or context.list_capacity()
+    if not capacity and any(isinstance(type_, list) for type_ in lists):
+        capacity = context.list_capacity()
     for type_ in lists:
         if isinstance(type_, MemberList):
             capacity = max(capacity, type_.capacity)

@@ -299,12 +299,11 @@ def chosen_list(condition: tf.Tensor, left: Any, right: Any) -> MemberList:
     a, b = alike(as_member_list(left), as_member_list(right))
     capacity = max(a.capacity, b.capacity)
     a, b = padded(a, capacity), padded(b, capacity)
-    columns = []
-    for x, y in zip(a.columns, b.columns, strict=True):
-        columns.append(tf.where(condition, x, y))
-        context.view(columns[-1], x)
-        context.view(columns[-1], y)
-    return _of(a, columns, tf.where(condition, a.length.tensor, b.length.tensor))
+    columns = (tf.where(condition, x, y) for x, y in zip(a.columns, b.columns, strict=True))
+    chosen = _of(a, columns, tf.where(condition, a.length.tensor, b.length.tensor))
+    context.view(chosen, left)
+    context.view(chosen, right)
+    return chosen
 
 
 def copied(values: MemberList) -> MemberList:

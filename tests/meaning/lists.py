@@ -520,3 +520,11 @@ def chosen_of_unlike_lengths(n):
     u = v if n > 3 else w
     t = e if n > 3 else w
     return u, t, len(u), len(w)
+
+
+@case(n, refused="shared-array")
+def chosen_and_changed(n):
+    v, w = [i for i in range(n)], [4, 2]
+    u = v if n > 3 else w
+    u.append(n)
+    return v, w
