@@ -79,7 +79,7 @@ def autobatch(
       max_depth: how deep calls may nest; None lets the stacks grow, up to 100,000.
         Inside a ``tf.function`` stacks cannot grow, and a recursive function needs it.
       max_length: how many items lists may have whose length differs between members; None lets them grow, up to a
-        million, which compiles anew for each power of four from 32 on.  Inside a ``tf.function``, for ``f.start`` and
+        million, which compiles anew for 256, 2048 and so on.  Inside a ``tf.function``, for ``f.start`` and
         for members that come one by one lists cannot grow, and such a function needs it.
       max_steps: how many blocks may run in all (of each part, if there are several); None for no limit.  Says which
         members are in a loop without end.

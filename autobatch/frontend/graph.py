@@ -16,6 +16,8 @@ from autobatch.frontend.source import SUPPORT, compile_functions, function_defin
 from autobatch.frontend.syntax import Statements, load, names, renamed, support
 from autobatch.language.lists import is_list
 
+_PLACES = {"setitem": "place", "append": "place_of_append"}  # of what writes one place
+
 
 @dataclass
 class _Draft:
@@ -194,8 +196,9 @@ def _compile_primitives(core: Core) -> dict[int, ir.Expression]:
             gast.copy_location(gast.Return(value=value), node),
         ]
         definitions.append(function_definition(f"ab__primitive_{k}", inputs, body))
-        if _changes(node, ("setitem",)):
-            place = gast.copy_location(gast.Return(value=support("place", node.value.args, node)), node)
+        if _changes(node, _PLACES):
+            place = support(_PLACES[node.value.func.attr], node.value.args, node)
+            place = gast.copy_location(gast.Return(value=place), node)
             definitions.append(function_definition(f"ab__place_{k}", inputs, [*body[:-2], place]))
     functions = {f.__name__: f for f in compile_functions(source, definitions)}
     return {

@@ -349,8 +349,10 @@ def setitem(value: Any, index: Any, item: Any) -> Any:
     return changed
 
 
-def place(value: tf.Tensor, index: Any, item: Any) -> tuple[tf.Tensor, tf.Tensor]:
+def place(value: Any, index: Any, item: Any) -> tuple[tf.Tensor, Any]:
     """What ``value[index] = item`` writes: positions [..., k] on the first k axes, and the parts to put there."""
+    if isinstance(value, MemberList):
+        return list_methods.place_of_item(value, index, item)
     value = tf.convert_to_tensor(value)
     parts = _all_parts(index, value.shape.rank)
     if len(parts) > value.shape.rank:
@@ -404,8 +406,10 @@ def _positions(part: Any, size: int | None) -> tf.Tensor:
     return tf.cast(_position(part, size), tf.int32)
 
 
-def scatter(value: tf.Tensor, where: tf.Tensor, what: tf.Tensor) -> tf.Tensor:
+def scatter(value: Any, where: tf.Tensor, what: Any) -> Any:
     """``value`` with ``what`` put at the positions ``where`` (see ``place``)."""
+    if isinstance(value, MemberList):
+        return list_methods.write(value, where, what)
     if not where.shape[-1]:
         return what
     return tf.tensor_scatter_nd_update(value, where[tf.newaxis], what[tf.newaxis])

@@ -18,6 +18,7 @@ from autobatch.language.lists import (
     MemberList,
     alike,
     capacity_for,
+    derived,
     is_list,
     item_at,
     matches,
@@ -34,7 +35,7 @@ def owned(values: list) -> list:
 
 
 def _of(value: MemberList, columns: Iterable[tf.Tensor], length: Any) -> MemberList:
-    return dataclasses.replace(value, columns=tuple(columns), length=number(length))
+    return derived(dataclasses.replace(value, columns=tuple(columns), length=number(length)), value)
 
 
 def gathered(value: MemberList, positions: tf.Tensor, length: Any) -> MemberList:
@@ -62,16 +63,34 @@ def append(values: Any, item: Any) -> Any:
         values = owned(values)
         values.append(item)
         return values
+    return write(alike(values, of_items([item]))[0], *place_of_append(values, item))
+
+
+def place_of_append(values: MemberList, item: Any) -> tuple[tf.Tensor, tuple]:
+    """What ``values.append(item)`` writes: where, [1], and the item's columns there with the list's new length."""
     values, one = alike(values, of_items([item]))
     at = values.length.tensor
     with_room(values, at + 1)
-    return _of(values, _written(values, one, at), at + 1)
+    return _writing(values, one, at, at + 1)
 
 
-def _written(values: MemberList, one: MemberList, at: tf.Tensor) -> Iterable[tf.Tensor]:
-    where = tf.cast(tf.clip_by_value(at, 0, values.capacity - 1), tf.int32)[tf.newaxis, tf.newaxis]
-    for column, new in zip(values.columns, one.columns, strict=True):
-        yield tf.tensor_scatter_nd_update(column, where, new[:1])
+def place_of_item(values: MemberList, index: Any, item: Any) -> tuple[tf.Tensor, tuple]:
+    """What ``values[index] = item`` writes, likewise."""
+    values, one = alike(values, of_items([item]))
+    return _writing(values, one, position(values, index), values.length.tensor)
+
+
+def _writing(values: MemberList, one: MemberList, at: tf.Tensor, length: tf.Tensor) -> tuple[tf.Tensor, tuple]:
+    where = tf.cast(tf.clip_by_value(at, 0, values.capacity - 1), tf.int32)[tf.newaxis]
+    return where, (*(column[0] for column in one.columns), number(length))
+
+
+def write(values: MemberList, where: tf.Tensor, what: tuple) -> MemberList:
+    """The list with an item's columns put at a place (see ``place_of_append``)."""
+    *parts, length = what
+    pairs = zip(values.columns, parts, strict=True)
+    columns = (tf.tensor_scatter_nd_update(column, where[tf.newaxis], part[tf.newaxis]) for column, part in pairs)
+    return _of(values, columns, length.tensor)
 
 
 def extend(values: Any, more: Any) -> Any:
@@ -108,7 +127,7 @@ def joined(left: Any, right: Any) -> Any:
     for x, y in zip(a.columns, b.columns, strict=True):
         mine = tf.reshape(a.own, [-1] + [1] * (x.shape.rank - 1))
         columns.append(tf.where(mine, x, tf.gather(y, of_b)))
-    return _of(a, columns, length)
+    return derived(_of(a, columns, length), b)
 
 
 def pop(values: Any, *where: Any) -> tuple[Any, Any]:
@@ -170,7 +189,7 @@ def insert(values: Any, index: Any, item: Any) -> Any:
     with_room(values, length + 1)
     positions = tf.range(values.capacity, dtype=tf.int64)
     moved = gathered(values, positions - tf.cast(positions > at, tf.int64), length + 1)
-    return _of(moved, _written(moved, one, at), length + 1)
+    return write(moved, *_writing(moved, one, at, length + 1))
 
 
 def setitem(values: Any, index: Any, item: Any) -> Any:
@@ -193,8 +212,8 @@ def setitem(values: Any, index: Any, item: Any) -> Any:
         return values
     if isinstance(values, list) and not values:
         raise IndexError("list assignment index out of range")
-    values, one = alike(as_member_list(values), of_items([item]))
-    return _of(values, _written(values, one, position(values, index)), values.length.tensor)
+    values = as_member_list(values)
+    return write(alike(values, of_items([item]))[0], *place_of_item(values, index, item))
 
 
 def clear(values: Any) -> Any:

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from autobatch import context, errors
 from autobatch.language.list_methods import as_member_list, copied, gathered, joined, repeated
-from autobatch.language.lists import MemberList, alike, is_list, item_at, matches, not_compared, number, padded
+from autobatch.language.lists import MemberList, alike, derived, is_list, item_at, matches, not_compared, number, padded
 from autobatch.language.values import WeakScalar, per_member
 
 
@@ -107,13 +107,13 @@ def zipped(lists: Sequence[Any]) -> MemberList:
     capacity = max(values.capacity for values in each)
     columns = [column for values in each for column in padded(values, capacity).columns]
     length = tf.reduce_min(tf.stack([values.length.tensor for values in each]))
-    return MemberList(tuple(values.kinds for values in each), tuple(columns), number(length))
+    return derived(MemberList(tuple(values.kinds for values in each), tuple(columns), number(length)), *lists)
 
 
 def numbered(values: MemberList, start: Any) -> MemberList:
     """``enumerate(values, start)``, as a list"""
     numbers = start + WeakScalar(tf.range(values.capacity, dtype=tf.int64), int)
-    return MemberList((int, values.kinds), (numbers.tensor, *values.columns), values.length)
+    return derived(MemberList((int, values.kinds), (numbers.tensor, *values.columns), values.length), values)
 
 
 def sorted_(values: MemberList, *, key: Any = None, reverse: Any = False) -> MemberList:

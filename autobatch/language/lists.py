@@ -80,12 +80,20 @@ def capacity_for(count: int) -> int:
     return capacity
 
 
-GROWTH = 4  # by which lists get larger that are full
+GROWTH = 8  # by which lists get larger that are full
 
 
 def number(tensor: Any) -> WeakScalar:
     """A length or a position, which is a counter."""
     return WeakScalar(tf.cast(tensor, tf.int64), int, near=True)
+
+
+def derived(value: MemberList, *sources: Any) -> MemberList:
+    """Notes that the list has the items of others, if those can be changed in place."""
+    if tf.nest.is_nested(value.kinds) or any(column.shape.rank > 1 for column in value.columns):
+        for source in sources:
+            context.view(value, source)
+    return value
 
 
 def canonical(item: Any) -> Any:
@@ -115,7 +123,7 @@ def of_items(items: Sequence[Any]) -> MemberList:
         each = [alike(one, first)[0] for one in each]
         columns = (tf.concat([one.columns[k] for one in each], 0) for k in range(len(first.columns)))
         whole = MemberList(first.kinds, tuple(columns), number(len(items)))
-    return padded(whole, capacity_for(len(items)))
+    return derived(padded(whole, capacity_for(len(items))), *items)
 
 
 _KINDS = (bool, int, float)  # of each, those that come after it hold its values
@@ -147,7 +155,7 @@ def padded(value: MemberList, capacity: int) -> MemberList:
     if capacity <= value.capacity:
         return value
     columns = tuple(_padded(column, (capacity, *column.shape[1:])) for column in value.columns)
-    return dataclasses.replace(value, columns=columns)
+    return derived(dataclasses.replace(value, columns=columns), value)
 
 
 def _padded(column: tf.Tensor, shape: Sequence[int]) -> tf.Tensor:
@@ -171,7 +179,7 @@ def alike(one: MemberList, other: MemberList) -> tuple[MemberList, MemberList]:
             help="a list whose length differs between members holds items of one type.",
             kind="unlike-items",
         ) from None
-    return _of_tensors(a), _of_tensors(b)
+    return derived(_of_tensors(a), one), derived(_of_tensors(b), other)
 
 
 class _Unlike(Exception):  # noqa: N818 (says what is to be told)
@@ -282,7 +290,7 @@ def item_at(value: MemberList, position: Any) -> Any:
     parts = []
     for kind, column in zip(_flat(value.kinds), value.columns, strict=True):
         part = tf.gather(column, at)
-        context.view(part, column)
+        context.view(part, value)
         parts.append(WeakScalar(part, kind) if kind else part)
     return tf.nest.pack_sequence_as(value.kinds, parts)
 

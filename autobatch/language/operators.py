@@ -46,6 +46,7 @@ from autobatch.language.list_methods import (
     joined,
     of_range,
     owned,
+    place_of_append,
     pop,
     remove,
     reverse,
@@ -69,8 +70,8 @@ arithmetic.install()
 __all__ = [
     "admits", "and_", "append", "attribute", "augment", "bool_", "both", "cast_to", "clear", "counted", "divmod_",
     "either", "equal", "extend", "float_", "getitem", "ifexp", "index", "insert", "int_", "item", "item_from_end",
-    "items_of", "method", "not_", "numpy_", "of_range", "or_", "place", "pop", "pow_", "range_", "remove",
-    "reverse", "round_", "rows", "sequence", "setitem", "slice_", "stand_in", "truth", "unpack", "unroll",
+    "items_of", "method", "not_", "numpy_", "of_range", "or_", "place", "place_of_append", "pop", "pow_", "range_",
+    "remove", "reverse", "round_", "rows", "sequence", "setitem", "slice_", "stand_in", "truth", "unpack", "unroll",
     "unroll_first", "unrolled",
 ]  # fmt: skip
 

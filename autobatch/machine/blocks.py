@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import tensorflow as tf
@@ -124,7 +124,8 @@ class Machine:
     def lane_bytes(self) -> int:
         """How much of the state is one lane's, but for what it touches by single items."""
         ops = (op for block in self.program.blocks for op in block.ops if isinstance(op, ir.Update))
-        by_item = {self.stored.registers.get((op.outputs[0], 0)) for op in ops if op.function.kind == "write"}
+        written = (op.outputs[0] for op in ops if op.function.kind == "write")
+        by_item = {self.stored.registers.get(leaf) for v in written for leaf in self._leaves(v)}
         registers = [leaf for leaf in self.registers if leaf not in by_item]
         stacks = [leaf for leaf in self.stored.stacked for _ in range(self.depth + 1)]
         return self._bytes(registers + stacks)
@@ -320,13 +321,16 @@ class Machine:
             env = self._completed(env, part)
             match part:
                 case regions.Region(kind="write"):
-                    (target,) = part.ops[0].outputs
-                    if (target, 0) in in_place:
-                        key = self.register((target, 0))
-                        new[key] = write_items(part.ops[0], env, new.get(key, state[key]), active, drops=not self.safe)
-                        env[target] = [self._harmless(new[key], active)]
-                    else:
-                        env[target] = [write_items(part.ops[0], env, env[target][0], active, drops=not self.safe)]
+                    (target,), written = part.ops[0].outputs, []
+                    for k, old in enumerate(env[target]):
+                        write = partial(write_items, part.ops[0], env, k, active=active, drops=not self.safe)
+                        if (target, k) in in_place:
+                            key = self.register((target, k))
+                            new[key] = write(new.get(key, state[key]))
+                            written.append(self._harmless(new[key], active))
+                        else:
+                            written.append(write(old))
+                    env[target] = written
                 case regions.Region():
                     wanted = _variables(live, part.assigned)
                     env |= run_region(part, env, types, wanted, shared, z, self.typed.checks)

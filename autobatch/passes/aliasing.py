@@ -218,7 +218,10 @@ def _held_of(value: Any, inputs: Mapping[str, Any], views: Mapping[int, list[Any
         pending, seen = [whole], set()
         while pending:
             part = pending.pop()
-            if id(part) in seen or not _is_object(part):
+            if not _is_object(part):
+                pending += _objects(part)
+                continue
+            if id(part) in seen:
                 continue
             seen.add(id(part))
             for v in owners.get(id(part), ()):

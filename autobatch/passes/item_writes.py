@@ -3,8 +3,9 @@
     x = setitem(x, i, v)      becomes      where, what = place(x, i, v)
                                            x = write(x, where, what)
 
-if x is a tensor.  ``place`` is straight-line code like any other; ``write`` is an operation of the backends, which
-scatter ``what`` into the rows of the members that take part, and leave the others' alone.
+if x is a tensor, or a list of a member's own length, to which also ``x.append(v)`` writes.  ``place`` is straight-line
+code like any other; ``write`` is an operation of the backends, which scatter ``what`` into the rows of the members that
+take part, and leave the others' alone.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from autobatch import ir
 from autobatch.ir import regions
 from autobatch.ir.flow import live_before, liveness
 from autobatch.ir.typed import TypedProgram, Variable
-from autobatch.ir.types import Tensor, Type, opaque, type_of
+from autobatch.ir.types import Tensor, Type, opaque, same, type_of
 from autobatch.language.indexing import scatter
+from autobatch.language.lists import MemberList
 from autobatch.tracing.execute import execute
 from autobatch.tracing.symbolic import symbolic
 
@@ -104,13 +106,13 @@ def _in_place(region: regions.Region, function: str, typed: TypedProgram, types:
         for k, op in enumerate(region.ops):
             before = dict(env)
             execute((op,), env)
-            found = {v: type_of(env[v]) for v in op.outputs}
-            if op.function.place is None or not isinstance(found[op.outputs[0]], Tensor) or _keeps(region, k, before):
+            if op.function.place is None or not _has_places(op, before, env) or _keeps(region, k, before):
                 ops.append(op)
                 continue
             number = sum(f == function and v.startswith("where:") for f, v in types)
             where, what = f"where:{number}", f"what:{number}"
-            text = f"place({op.function.template.removeprefix('setitem(')}"
+            operator, _, arguments = op.function.template.partition("(")
+            text = f"{'place' if operator == 'setitem' else f'place_of_{operator}'}({arguments}"
             place = ir.Primitive((where, what), ir.Expression(text, op.function.place), op.inputs, op.location)
             execute((place,), env)
             ops += [place, *_write(op, where, what)]
@@ -118,6 +120,12 @@ def _in_place(region: regions.Region, function: str, typed: TypedProgram, types:
             for v, type_ in new.items():
                 types.setdefault((function, v), type_)
     return ops
+
+
+def _has_places(op: ir.Assign, before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """Whether what changes is a tensor, or a list that keeps its capacity."""
+    old, new = type_of(before[op.inputs[0]]), type_of(after[op.outputs[0]])
+    return isinstance(new, Tensor) or (isinstance(new, MemberList) and same(old, new))
 
 
 def _keeps(region: regions.Region, k: int, env: Mapping[str, Any]) -> bool:

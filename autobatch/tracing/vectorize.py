@@ -54,7 +54,9 @@ def run_region(
         (op,) = region.ops
         if not wanted:
             return {}
-        return {op.outputs[0]: [write_items(op, env, env[op.inputs[0]][0], tf.ones([size], tf.bool), drops=False)]}
+        everyone = tf.ones([size], tf.bool)
+        leaves = range(len(env[op.inputs[0]]))
+        return {op.outputs[0]: [write_items(op, env, k, env[op.inputs[0]][k], everyone, drops=False) for k in leaves]}
     if all(op.function is ir.COPY for op in region.ops):
         return _copy(region.ops, env, types, wanted, shared, size)
 
@@ -218,17 +220,22 @@ def _check_batched_shape(leaf: tf.Tensor, type_: Tensor | Weak, size: int, op: i
         )
 
 
-def write_items(op: ir.Assign, env: Mapping[str, Stored], old: tf.Tensor, active: tf.Tensor, drops: bool) -> tf.Tensor:
+def write_items(
+    op: ir.Assign, env: Mapping[str, Stored], k: int, old: tf.Tensor, active: tf.Tensor, drops: bool
+) -> tf.Tensor:
     """Writes some items of the active members (see ``operators.place``).
 
     Args:
       op: the write; its inputs are the variable, where and what.
       env: the stored leaves of where [Z, ..., k] and what [Z, ..., ...].
-      old: the variable's leaf, [Z, ...].
+      k: which of the variable's leaves; the last of several is a list's length, which is written as a whole.
+      old: this leaf, [Z, ...].
       active: [Z] bool.
       drops: whether a scatter drops what is out of range, as XLA's does; otherwise it fails.
     """
-    (where,), (what,) = env[op.inputs[1]], env[op.inputs[2]]
+    (where,), what = env[op.inputs[1]], env[op.inputs[2]][k]
+    if k and k == len(env[op.inputs[2]]) - 1:
+        return tf.where(active, what, old)
     size = old.shape[0]
     shape = [size] + [1] * (where.shape.rank - 1)
     lanes = tf.reshape(tf.where(active, tf.range(size), size) if drops else tf.range(size), shape)

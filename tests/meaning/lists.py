@@ -528,3 +528,46 @@ def chosen_and_changed(n):
     u = v if n > 3 else w
     u.append(n)
     return v, w
+
+
+@case(n, refused="shared-array")
+def rows_of_another_list(n):
+    g = [[i, i] for i in range(n + 2)]
+    h = g[::-1]
+    h[0][0] = 100
+    return g[n + 1][0]
+
+
+@case(n, refused="shared-array")
+def rows_of_a_sum_of_lists(n):
+    g = [[i, i] for i in range(n + 2)]
+    h = [[7]] + g
+    row = h[n]
+    row[0] = 100
+    return g
+
+
+@case(n, refused="shared-array")
+def rows_in_a_loop(n):
+    g = [[i, i] for i in range(n + 2)]
+    for k, row in enumerate(g):
+        row[0] = k
+    return g
+
+
+@case(n, refused="shared-array")
+def array_in_a_list(n):
+    a, g = np.zeros(2), []
+    for i in range(n + 1):
+        g.append(a)
+    a[0] = n
+    return g[n]
+
+
+@case(n)
+def numbers_of_another_list(n):
+    g = [i for i in range(n + 2)]
+    h = g[::-1] + [1]
+    h[0] = 100
+    g.append(1)
+    return g, h
