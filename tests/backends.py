@@ -17,7 +17,8 @@ BACKENDS = {
 def assert_same(actual, expected, rtol=2e-5, atol=1e-6):
     """Structures, dtypes and shapes equal; integers and booleans equal; floats close."""
     tf.nest.assert_same_structure(actual, expected)
-    for a, e in zip(tf.nest.flatten(actual), tf.nest.flatten(expected), strict=True):
+    flat = (tf.nest.flatten(value, expand_composites=True) for value in (actual, expected))  # ragged tensors too
+    for a, e in zip(*flat, strict=True):
         if e is None:
             assert a is None
             continue

@@ -113,11 +113,14 @@ def _install_meeting(name: str, reflected: bool) -> None:
                 pair = number(as_weak(self)), other  # truth values are counted
             if pair[0] is not self or pair[1] is not other:
                 return python(*(pair[::-1] if reflected else pair))
+        times = name == "mul" and isinstance(other, list | tuple) and self.dtype.is_integer and self.shape.rank == 0
+        if times and context.mode() is context.Mode.MEMBER:
+            return other * _known(self)
         if context.mode() is context.Mode.TRACING:
-            if name == "mul" and isinstance(other, list) and self.dtype.is_integer and self.shape.rank == 0:
-                return repeated(other, self)
-            if name == "mul" and isinstance(other, tuple) and self.dtype.is_integer and self.shape.rank == 0:
+            if times and isinstance(other, tuple):
                 raise sequence_times_member(other)
+            if times:
+                return repeated(other, self)
             if name in _COMPARISONS and not fits(other, self.dtype):
                 return tf.fill(self.shape, python(0, other))  # which is beyond all of its values
             check_fits(other, self.dtype)

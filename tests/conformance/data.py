@@ -93,12 +93,66 @@ def lists(x, v):
     return tf.stack(parts), table
 
 
-@feature("a list that is filled in a loop with branches", X, V, note="assign a new list (`[*parts, y]`), unrolled")
-def grown_lists(x, v):
+@feature("a list that is filled in an unrolled loop with branches", X, V, note="its length is known")
+def filled_lists(x, v):
     parts = []
     for k in ab.unroll(range(3)):
         y = v[k]
         if y > x:
             y = x
-        parts = [*parts, y]
+        parts.append(y)
     return tf.stack(parts)
+
+
+@feature("a list of each member's own length", N, note="returned, a `tf.RaggedTensor`")
+def grown_lists(n):
+    found = [n]
+    while n > 0:
+        if n % 2 == 1:
+            found.append(n * 10)
+        n -= 1
+    return found
+
+
+@feature("a stack: `while stack:`, `pop`, `append`, `extend`", N)
+def worked_off(n):
+    stack, count = [n], 0
+    while stack:
+        k = stack.pop()
+        count += 1
+        if k > 0:
+            stack.append(k - 1)
+            stack.extend([k // 2] if k > 1 else [])
+    return count
+
+
+@feature("tables for dynamic programming: `[0] * n`, `[[0] * m for _ in range(n)]`, `table[i][j] = v`", N)
+def paths(n):
+    table = [[1] * 4 for _ in range(n + 1)]
+    last = [0] * (n + 1)
+    for i in range(1, n + 1):
+        for j in range(1, 4):
+            table[i][j] = table[i - 1][j] + table[i][j - 1]
+        last[i] = table[i][3]
+    return table[n][3], max(last), sum(last)
+
+
+@feature("slices, comprehensions, `sorted`, `in`, `==`, `+` of such lists", N)
+def sliced_lists(n):
+    squares = [i * i % 5 for i in range(n + 2) if i != 1]
+    both = squares[1:] + squares[::-1]
+    return sorted(both)[-1], 4 in both, squares == both[:n], len([a for a in both if a > 0])
+
+
+@feature("a list that a function changes for its caller", N)
+def filled_by_a_function(n):
+    found = []
+    count_down(n, found)
+    return len(found), sum(found)
+
+
+@ab.autobatch
+def count_down(n, found):
+    if n > 0:
+        found.append(n)
+        count_down(n - 1, found)
