@@ -242,7 +242,7 @@ class Expressions(Scope):
         call, item = node.value, self.fresh("item")
         arguments = [self.expression(argument) for argument in call.args]
         both = gast.Tuple(elts=[store(node.target.id, node), store(item, node)], ctx=gast.Store())
-        value = support("pop", arguments, node)
+        value = support(call.func.attr, arguments, node)
         self.emit(gast.Assign(targets=[gast.copy_location(both, node)], value=value, type_comment=None), node)
         return load(item, node)
 

@@ -107,6 +107,15 @@ class _Fence(gast.NodeVisitor):
     def visit_FunctionDef(self, node: gast.FunctionDef) -> None:
         """A nested function meets the fence when it turns out to have per-member control flow."""
 
+    def visit_Delete(self, node: gast.Delete) -> None:
+        """``del xs[i]`` changes a list; of a name, there is nothing to delete."""
+        if not all(isinstance(target, gast.Subscript) for target in node.targets):
+            self.generic_visit(node)
+            return
+        for target in node.targets:
+            self.visit(target.value)
+            self.visit(target.slice)
+
     def visit_For(self, node: gast.For) -> None:
         if any(isinstance(part, gast.Subscript | gast.Attribute) for part in gast.walk(node.target)):
             self.refuse(

@@ -248,7 +248,8 @@ def _depth(node: gast.AST) -> int:
     """How deep an operator changes its first argument: itself (1), an item (2), an item's item..."""
     match node:
         case gast.Call(func=gast.Attribute(value=gast.Name(id=module), attr=operator)) if module == SUPPORT:
-            return 1 + _depth(node.args[-1]) if operator == "setitem" else int(operator in CHANGES)
+            deeper = _depth(node.args[-1]) if operator == "setitem" else operator == "pop_inside"
+            return (operator in CHANGES) + deeper
         case _:
             return 0
 

@@ -7,8 +7,19 @@ from functools import cached_property
 import gast
 
 from autobatch.frontend.item_assignment import Rewriter
+from autobatch.frontend.refusals import refusal
 from autobatch.frontend.source import SUPPORT
-from autobatch.frontend.syntax import Statements, as_load, bound_names, constant, load, store, support
+from autobatch.frontend.syntax import (
+    Statements,
+    as_load,
+    assign,
+    bound_names,
+    constant,
+    index_value,
+    load,
+    store,
+    support,
+)
 
 # By the method's name: the operator, and what it gets before the method's own arguments.
 _METHODS: dict[str, tuple[str, tuple]] = {name: (name, ()) for name in
@@ -16,7 +27,9 @@ _METHODS: dict[str, tuple[str, tuple]] = {name: (name, ()) for name in
 _METHODS["appendleft"] = ("insert", (0,))
 _POPS: dict[str, tuple] = {"pop": (), "popleft": (0,)}
 
-CHANGES = frozenset({"setitem", "pop", "augment", *(operator for operator, _ in _METHODS.values())})
+CHANGES = frozenset(
+    {"setitem", "pop", "pop_inside", "augment", "delete", *(operator for operator, _ in _METHODS.values())}
+)
 
 
 class ListMethods(Rewriter):
@@ -71,23 +84,56 @@ class ListMethods(Rewriter):
     def changed(self, at: gast.AST, owner: gast.AST, operator: str, arguments: list, keywords: list) -> Statements:
         self.found = True
         before, target = self.fixed(owner)
-        parts = [part if isinstance(part, gast.AST) else constant(part, at) for part in arguments]
-        call = support(operator, [as_load(target), *map(self.visit, parts)], at)
+        parts = [self.visit(part) if isinstance(part, gast.AST) else constant(part, at) for part in arguments]
+        if isinstance(target, gast.Subscript) and any(map(_may_change, parts)):
+            for k, part in enumerate(parts):  # before the item is looked up, which they may change
+                name = self.namer.fresh("value")
+                before.append(assign(name, part, part))
+                parts[k] = load(name, part)
+        call = support(operator, [as_load(target), *parts], at)
         call.keywords = [self.visit(keyword) for keyword in keywords]
         return [*before, *self.store(target, call)]
 
     def visit_Call(self, node: gast.Call) -> gast.AST:
         """``xs.pop()`` in an expression: a name for the item, which is set, with the list, before the statement."""
         method = node.func.attr if isinstance(node.func, gast.Attribute) else None
-        if method not in _POPS or node.keywords or not isinstance(node.func.value, gast.Name):
-            return self.generic_visit(node)
-        if not self.is_own(node.func.value):
+        if method not in _POPS or node.keywords or not self.is_own(node.func.value):
             return self.generic_visit(node)
         self.found = True
-        owner = node.func.value
+        root, indices = _path(node.func.value)
         first = [constant(part, node) for part in _POPS[method]]
-        call = support("pop", [load(owner.id, owner), *first, *map(self.visit, node.args)], node)
-        return gast.copy_location(gast.NamedExpr(target=store(owner.id, owner), value=call), node)
+        path = gast.Tuple(elts=[index_value(self.visit(index)) for index in indices], ctx=gast.Load())
+        inner = [gast.copy_location(path, node)] if indices else []
+        arguments = [load(root.id, root), *inner, *first, *map(self.visit, node.args)]
+        call = support("pop_inside" if indices else "pop", arguments, node)
+        return gast.copy_location(gast.NamedExpr(target=store(root.id, root), value=call), node)
+
+    def visit_Delete(self, node: gast.Delete) -> Statements:
+        """``del xs[i]``"""
+        if not all(self.is_own(target) for target in node.targets):
+            place = self.source.location(node)
+            raise refusal(
+                place, "`del` of an item of no local variable", "copy it to a variable first.", "del-statement"
+            )
+        return [
+            statement
+            for target in node.targets
+            for statement in self.changed(node, target.value, "delete", [index_value(target.slice)], [])
+        ]
+
+
+def _may_change(node: gast.AST) -> bool:
+    return any(isinstance(part, gast.Call | gast.NamedExpr) for part in gast.walk(node))
+
+
+def _path(owner: gast.AST) -> tuple[gast.Name, list[gast.AST]]:
+    """The variable of which this is an item of an item, and the indices."""
+    indices: list[gast.AST] = []
+    while isinstance(owner, gast.Subscript):
+        indices.insert(0, owner.slice)
+        owner = owner.value
+    assert isinstance(owner, gast.Name)
+    return owner, indices
 
 
 def _is_list(node: gast.AST) -> bool:
@@ -108,7 +154,7 @@ def popped(node: gast.NamedExpr) -> bool:
     return (
         isinstance(call, gast.Call)
         and isinstance(call.func, gast.Attribute)
-        and call.func.attr == "pop"
+        and call.func.attr in ("pop", "pop_inside")
         and (
             isinstance(node.target, gast.Name)
             and bool(call.args)

@@ -172,6 +172,22 @@ def _integer(index: Any) -> tf.Tensor:
     return tf.cast(tensor, tf.int64)
 
 
+def delete(values: Any, index: Any) -> Any:
+    """``values`` after ``del values[index]``"""
+    if isinstance(values, list) and not per_member(index):
+        values = owned(values)
+    if isinstance(index, slice) and isinstance(values, MemberList):
+        raise errors.TypeMismatchError(
+            "A slice of a list is deleted whose length differs between members.",
+            help="make another list: xs[:a] + xs[b:].",
+            kind="list-slice-assigned",
+        )
+    if not is_list(values) or not (isinstance(values, MemberList) or per_member(index)):
+        del values[index]
+        return values
+    return pop(values, index)[0]
+
+
 def insert(values: Any, index: Any, item: Any) -> Any:
     """``values`` after ``values.insert(index, item)``"""
     if isinstance(values, list) and not per_member(index):

@@ -41,6 +41,7 @@ from autobatch.language.list_methods import (
     augment,
     clear,
     copied,
+    delete,
     extend,
     insert,
     joined,
@@ -68,11 +69,11 @@ from autobatch.language.values import (
 arithmetic.install()
 
 __all__ = [
-    "admits", "and_", "append", "attribute", "augment", "bool_", "both", "cast_to", "clear", "counted", "divmod_",
-    "either", "equal", "extend", "float_", "getitem", "ifexp", "index", "insert", "int_", "item", "item_from_end",
-    "items_of", "method", "not_", "numpy_", "of_range", "or_", "place", "place_of_append", "pop", "pow_", "range_",
-    "remove", "reverse", "round_", "rows", "sequence", "setitem", "slice_", "stand_in", "truth", "unpack", "unroll",
-    "unroll_first", "unrolled",
+    "admits", "and_", "append", "attribute", "augment", "bool_", "both", "cast_to", "clear", "counted", "delete",
+    "divmod_", "either", "equal", "extend", "float_", "getitem", "ifexp", "index", "insert", "int_", "item",
+    "item_from_end", "items_of", "method", "not_", "numpy_", "of_range", "or_", "place", "place_of_append", "pop",
+    "pow_", "range_", "remove", "reverse", "round_", "rows", "sequence", "setitem", "slice_", "stand_in", "truth",
+    "unpack", "unroll", "unroll_first", "unrolled",
 ]  # fmt: skip
 
 
@@ -382,6 +383,14 @@ def list_(*values: Any) -> Any:
     """``list(value)``"""
     copies = len(values) == 1 and isinstance(values[0], MemberList)
     return copied(values[0]) if copies else list(*map(rows, values))
+
+
+def pop_inside(values: Any, path: tuple, *where: Any) -> tuple[Any, Any]:
+    """``values`` after ``item = values[i][j].pop(where)``, for a path (i, j), and the item"""
+    if not path:
+        return pop(values, *where)
+    inner, item = pop_inside(getitem(values, path[0]), path[1:], *where)
+    return setitem(values, path[0], inner), item
 
 
 def concatenated(*parts: Any) -> Any:

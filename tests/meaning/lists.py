@@ -571,3 +571,46 @@ def numbers_of_another_list(n):
     h[0] = 100
     g.append(1)
     return g, h
+
+
+@case(n, m)
+def pops_of_items(n, m):
+    stacks = [[i] * (i + 1) for i in range(n + 2)]
+    a = stacks[1].pop()
+    b = stacks[n % 3].pop(0) + stacks[-1].pop()
+    return a, b, [len(s) for s in stacks], sum(stacks[n])
+
+
+@case(n)
+def towers_of_hanoi(n):
+    pegs, moves = [[i for i in range(n % 4, 0, -1)], [], []], 0
+
+    def move(k, a, b, c):
+        nonlocal_moves = 0
+        if k > 0:
+            nonlocal_moves += move(k - 1, a, c, b)
+            nonlocal_moves += 1
+            nonlocal_moves += move(k - 1, c, b, a)
+        return nonlocal_moves
+
+    moves = move(n % 4, 0, 1, 2)
+    if n % 4:
+        pegs[2].append(pegs[0].pop())
+    return moves, len(pegs[0]), len(pegs[2])
+
+
+@case(n, m)
+def deletes(n, m):
+    v, w = list(range(n + 1)), [1, 2, 3]
+    del v[n // 2], w[1]
+    if n > 3:
+        del v[-1]
+    del w[m % 2]
+    return v, w
+
+
+@case(n)
+def deletes_what_is_not_there(n):
+    v = list(range(n))
+    del v[3]
+    return v
