@@ -1,4 +1,5 @@
-"""Item writes: 1,000 writes into a vector of each member's own, against one, for vectors of several sizes."""
+"""Item writes: 1,000 writes into a vector of each member's own, against one, for vectors of several sizes; and as many,
+or ten times as many, items appended to a list, with room for more or less."""
 
 from __future__ import annotations
 
@@ -21,9 +22,19 @@ def fill(x, size, writes):
     return values[0] + values[-1] + x
 
 
+@ab.autobatch(static_argnames="appends")
+def grow(x, appends):
+    values = [x]
+    for i in range(appends):
+        values.append(x)
+        x = 0.99 * x + 0.01 * values[i // 2]
+    return values[-1] + x
+
+
 def run(rounds: int) -> dict[str, dict[str, float]]:
     x = tf.random.stateless_normal([MEMBERS], seed=[0, 0])
     cases = [(10_000, 1), (10, 1_000), (1_000, 1_000), (10_000, 1_000), (100_000, 1_000)]
-    return in_turn(
-        {f"{writes:,} writes into [{size:,}]": partial(fill, x, size, writes) for size, writes in cases}, rounds
-    )
+    functions = {f"{writes:,} writes into [{size:,}]": partial(fill, x, size, writes) for size, writes in cases}
+    for appends, room in [(1_000, 2_000), (1_000, 20_000), (1_000, 100_000), (10_000, 20_000)]:
+        functions[f"{appends:,} appends, room for {room:,}"] = partial(grow.options(max_length=room), x, appends)
+    return in_turn(functions, rounds)

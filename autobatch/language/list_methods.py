@@ -63,7 +63,7 @@ def append(values: Any, item: Any) -> Any:
         values = owned(values)
         values.append(item)
         return values
-    return write(alike(values, of_items([item]))[0], *place_of_append(values, item))
+    return derived(write(alike(values, of_items([item]))[0], *place_of_append(values, item)), item)
 
 
 def place_of_append(values: MemberList, item: Any) -> tuple[tf.Tensor, tuple]:
@@ -205,7 +205,7 @@ def insert(values: Any, index: Any, item: Any) -> Any:
     with_room(values, length + 1)
     positions = tf.range(values.capacity, dtype=tf.int64)
     moved = gathered(values, positions - tf.cast(positions > at, tf.int64), length + 1)
-    return write(moved, *_writing(moved, one, at, length + 1))
+    return derived(write(moved, *_writing(moved, one, at, length + 1)), item)
 
 
 def setitem(values: Any, index: Any, item: Any) -> Any:
@@ -229,7 +229,7 @@ def setitem(values: Any, index: Any, item: Any) -> Any:
     if isinstance(values, list) and not values:
         raise IndexError("list assignment index out of range")
     values = as_member_list(values)
-    return write(alike(values, of_items([item]))[0], *place_of_item(values, index, item))
+    return derived(write(alike(values, of_items([item]))[0], *place_of_item(values, index, item)), item)
 
 
 def clear(values: Any) -> Any:

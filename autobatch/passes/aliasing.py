@@ -26,7 +26,7 @@ from autobatch import context, errors, ir
 from autobatch.ir import regions
 from autobatch.ir.flow import live_before, liveness
 from autobatch.ir.typed import TypedProgram
-from autobatch.ir.types import Opaque, Tensor, Type, dynamic, opaque, same, type_of
+from autobatch.ir.types import Tensor, Type, dynamic, opaque, same, type_of
 from autobatch.language.lists import MemberList
 from autobatch.passes.changed_arguments import SUFFIX, handed_back, is_change
 from autobatch.passes.conversions import CONVERSION
@@ -230,14 +230,6 @@ def _held_of(value: Any, inputs: Mapping[str, Any], views: Mapping[int, list[Any
     return held
 
 
-def _holds_objects(type_: Type) -> bool:
-    """Whether this is a list of what can be changed in place."""
-    if isinstance(type_, MemberList):
-        return tf.nest.is_nested(type_.kinds) or any(len(column.shape) > 1 for column in type_.columns)
-    parts = type_ if isinstance(type_, list) else ()
-    return any(tf.nest.is_nested(part) or getattr(part, "shape", ()) or isinstance(part, Opaque) for part in parts)
-
-
 def _containers(type_: Type) -> Iterator[Any]:
     yield type_
     if isinstance(type_, dict | list | tuple):
@@ -293,7 +285,7 @@ class _Analysis:
         changed = dict(self.changed_by(op))
         for v, source in changed.items():
             if self.is_array(v):
-                items = op.inputs[1:] if is_change(op) and _holds_objects(self.types[v]) else ()
+                items = {*self.held.get(at, {}).get(v, {})} - {source} if is_change(op) else set()
                 state = state.changed(source, v, filter(self.is_array, items), {v, *self.live_after(*at)})
         made: dict[str, Held] = {}
         for v in op.outputs:

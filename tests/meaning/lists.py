@@ -614,3 +614,87 @@ def deletes_what_is_not_there(n):
     v = list(range(n))
     del v[3]
     return v
+
+
+@case(n)
+def subsets(n):
+    out = [[]]
+    for i in range(n % 5):
+        out += [s + [i] for s in out]
+    return len(out), sum(sum(s) for s in out), out[-1]
+
+
+@case(n)
+def permutations(n):
+    out, current, used = [], [], [False] * (n % 4)
+
+    def go():
+        if len(current) == n % 4:
+            out.append(current[:])
+            return
+        for i in range(n % 4):
+            if not used[i]:
+                used[i] = True
+                current.append(i)
+                go()
+                current.pop()
+                used[i] = False
+
+    go()
+    return len(out), out[-1], current
+
+
+@case(n, refused="shared-array")
+def the_same_row_twice(n):
+    rows, row = [], [0]
+    for i in range(n + 2):
+        rows.append(row)
+    row.append(n)
+    return rows
+
+
+@case(n, refused="shared-array")
+def rows_that_hold_each_other(n):
+    a, b = [[i] for i in range(n + 1)], [[9]]
+    b.extend(a)
+    for row in ab.unroll(range(1)):
+        b[1][0] = 5
+    return a[0]
+
+
+@case(n)
+def merge_sort(n):
+    def sort(v):
+        if len(v) <= 1:
+            return v
+        half = len(v) // 2
+        a, b = sort(v[:half]), sort(v[half:])
+        out, i, j = [], 0, 0
+        while i < len(a) and j < len(b):
+            if a[i] <= b[j]:
+                out.append(a[i])
+                i += 1
+            else:
+                out.append(b[j])
+                j += 1
+        return out + a[i:] + b[j:]
+
+    return sort([(i * 7) % 5 for i in range(n)])
+
+
+@case(n)
+def breadth_first(n):
+    near = [[] for _ in range(n + 2)]
+    for i in range(n + 1):
+        near[i].append(i + 1)
+        if i % 2 == 0 and i + 2 < len(near):
+            near[i].append(i + 2)
+    distance, queue = [-1] * (n + 2), [0]
+    distance[0] = 0
+    while queue:
+        u = queue.pop(0)
+        for v in near[u]:
+            if distance[v] < 0:
+                distance[v] = distance[u] + 1
+                queue.append(v)
+    return distance
