@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from autobatch import context, errors
 from autobatch.language.list_methods import chosen_list
-from autobatch.language.lists import MemberList, is_list
+from autobatch.language.lists import MemberList, copied_into, is_list
 from autobatch.language.structs import contents
 from autobatch.language.values import (
     WeakScalar,
@@ -99,6 +99,8 @@ def ifexp(condition: Any, yes: Callable[[], Any], no: Callable[[], Any]) -> Any:
     if tf.nest.is_nested(left):
         tf.nest.assert_same_structure(left, right)
         chosen = left if left is right else tf.nest.map_structure(lambda a, b: _choice(known, a, b), left, right)
+        for side in (left, right) if left is not right else ():
+            copied_into(side)
         if left is not right:
             context.choice(chosen, contents(chosen))
             context.view(chosen, left)

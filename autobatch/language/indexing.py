@@ -162,6 +162,8 @@ def _all_parts(index: Any, rank: int) -> list[Any]:
 
 def _chosen(value: Any, position: Any) -> Any:
     """The item of a Python list or tuple at each member's own position; the items must be alike."""
+    for part in [value, *value]:
+        list_methods.copied_into(part)
     if any(isinstance(part, MemberList) for part in value) or len({len(p) for p in value if isinstance(p, list)}) > 1:
         values = list_methods.as_member_list(value)
         return item_at(values, list_methods.position(values, position))

@@ -18,6 +18,7 @@ from autobatch.language.lists import (
     MemberList,
     alike,
     capacity_for,
+    copied_into,
     derived,
     is_list,
     item_at,
@@ -51,6 +52,7 @@ def with_room(value: MemberList, length: tf.Tensor) -> None:
 
 
 def as_member_list(values: Any) -> MemberList:
+    copied_into(values)
     return values if isinstance(values, MemberList) else of_items(list(values))
 
 
@@ -295,7 +297,8 @@ def repeated(values: Any, times: Any) -> Any:
     """``values * times``, for times that differ between members."""
     if isinstance(values, list) and not values:
         return []
-    if isinstance(values, list) and any(isinstance(item, list | dict) or _is_array(item) for item in values):
+    whole = as_member_list(values)
+    if tf.nest.is_nested(whole.kinds) or any(column.shape.rank > 1 for column in whole.columns):
         raise errors.TypeMismatchError(
             "A list is repeated whose items can be changed in place, so that all of them would be one.",
             help="[[0] * m for _ in range(n)] has rows of their own.",
@@ -307,10 +310,6 @@ def repeated(values: Any, times: Any) -> Any:
     with_room(values, whole)
     positions = tf.range(values.capacity, dtype=tf.int64) % tf.maximum(length, 1)
     return gathered(values, positions, whole)
-
-
-def _is_array(item: Any) -> bool:
-    return is_tensor(item) and bool(item.shape.rank)
 
 
 def of_range(*bounds: Any) -> Any:

@@ -112,8 +112,9 @@ def zipped(lists: Sequence[Any]) -> MemberList:
 
 def numbered(values: MemberList, start: Any) -> MemberList:
     """``enumerate(values, start)``, as a list"""
-    numbers = start + WeakScalar(tf.range(values.capacity, dtype=tf.int64), int)
-    return derived(MemberList((int, values.kinds), (numbers.tensor, *values.columns), values.length), values)
+    first = start.tensor if isinstance(start, WeakScalar) else tf.cast(start, tf.int64)
+    numbers = first + tf.range(values.capacity, dtype=tf.int64)
+    return derived(MemberList((int, values.kinds), (numbers, *values.columns), values.length), values)
 
 
 def sorted_(values: MemberList, *, key: Any = None, reverse: Any = False) -> MemberList:
@@ -138,7 +139,12 @@ def _equal(left: MemberList, right: Any) -> Any:
     return same_items(left, right) if is_list(right) else False
 
 
-MemberList.__eq__ = _equal  # type: ignore[assignment]
+def _unequal(left: MemberList, right: Any) -> Any:
+    same = _equal(left, right)
+    return WeakScalar(tf.logical_not(same.tensor), bool) if isinstance(same, WeakScalar) else not same
+
+
+MemberList.__eq__, MemberList.__ne__ = _equal, _unequal  # type: ignore[assignment]
 MemberList.__add__ = joined  # type: ignore[attr-defined]
 MemberList.__radd__ = lambda right, left: joined(left, right)  # type: ignore[attr-defined]
 MemberList.__mul__ = MemberList.__rmul__ = repeated  # type: ignore[attr-defined]

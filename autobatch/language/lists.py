@@ -15,6 +15,7 @@ import numpy as np
 import tensorflow as tf
 
 from autobatch import context, errors
+from autobatch.language.structs import contents, map_nodes
 from autobatch.language.values import WIDE_DTYPES, WeakScalar, fits, is_tensor
 
 
@@ -58,7 +59,18 @@ class MemberList:
             kind="member-list-as-python",
         )
 
-    __iter__ = __bool__ = __contains__ = __hash__ = _refuse  # type: ignore[assignment]
+    __iter__ = __bool__ = __contains__ = __hash__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse  # type: ignore[assignment]
+    __len__ = __array__ = _refuse
+
+    def _refuse_change(self, *_: Any, **__: Any) -> NoReturn:
+        raise errors.TypeMismatchError(
+            "A list whose length differs between members is changed where that would not be seen: by a helper, in a "
+            "lambda, a comprehension or a choice.",
+            help="call the method in a statement of the decorated function, or decorate the helper.",
+            kind="member-list-changed-elsewhere",
+        )
+
+    append = extend = insert = remove = clear = reverse = sort = pop = _refuse_change
 
 
 def _flat(kinds: Any) -> list[Any]:
@@ -96,9 +108,16 @@ def derived(value: MemberList, *sources: Any) -> MemberList:
     return value
 
 
+def copied_into(values: Any) -> None:
+    """Notes that Python's own list lives on in a copy, so that who changes it in place changes only one of the two."""
+    if isinstance(values, list):
+        context.choice(values, contents(values))
+
+
 def canonical(item: Any) -> Any:
     """An item in which each list is a ``MemberList``."""
     if isinstance(item, list):
+        copied_into(item)
         return of_items(item)
     if isinstance(item, tuple):
         parts = [canonical(part) for part in item]
@@ -290,9 +309,20 @@ def item_at(value: MemberList, position: Any) -> Any:
     parts = []
     for kind, column in zip(_flat(value.kinds), value.columns, strict=True):
         part = tf.gather(column, at)
-        context.view(part, value)
         parts.append(WeakScalar(part, kind) if kind else part)
-    return tf.nest.pack_sequence_as(value.kinds, parts)
+    item = tf.nest.pack_sequence_as(value.kinds, parts)
+    _note_views(item, value)
+    return item
+
+
+def _note_views(item: Any, whole: MemberList) -> None:
+    """Notes that an item, or what is in it, is a part of a list."""
+    if isinstance(item, MemberList) or (is_tensor(item) and item.shape.rank):
+        context.view(item, whole)
+    elif tf.nest.is_nested(item):
+        map_nodes(MemberList, lambda inner: context.view(inner, whole), item)
+        for leaf in tf.nest.flatten(map_nodes(MemberList, lambda inner: 0, item)):
+            _note_views(leaf, whole)
 
 
 def matches(values: MemberList, item: Any) -> tf.Tensor:

@@ -53,7 +53,7 @@ from autobatch.language.list_methods import (
     reverse,
 )
 from autobatch.language.list_queries import counted, extreme, in_list, index, same_items, summed
-from autobatch.language.lists import MemberList
+from autobatch.language.lists import MemberList, is_list
 from autobatch.language.mathematics import stand_in
 from autobatch.language.numbers import bool_, cast_to, divmod_, float_, int_, pow_, round_
 from autobatch.language.numpy import attribute, method, numpy_
@@ -303,6 +303,8 @@ def is_(left: Any, right: Any) -> Any:
         if other is None or not (per_member(other) or isinstance(other, int | float | complex)):
             return False
         raise _unknown_identity("numbers or tensors")
+    if is_list(left) and is_list(right) and left is not right:
+        raise _unknown_identity("lists")
     if left is not right and type(left) is type(right) and isinstance(left, list | dict | set | tuple | FunctionType):
         raise _unknown_identity("containers or functions")  # which are made anew after a branch, a loop or a call
     return left is right

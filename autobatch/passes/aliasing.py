@@ -15,8 +15,10 @@ Programs that change nothing in place are not looked at.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -26,7 +28,7 @@ from autobatch import context, errors, ir
 from autobatch.ir import regions
 from autobatch.ir.flow import live_before, liveness
 from autobatch.ir.typed import TypedProgram
-from autobatch.ir.types import Tensor, Type, dynamic, opaque, same, type_of
+from autobatch.ir.types import Opaque, Tensor, Type, dynamic, opaque, same, type_of
 from autobatch.language.lists import MemberList
 from autobatch.passes.changed_arguments import SUFFIX, handed_back, is_change
 from autobatch.passes.conversions import CONVERSION
@@ -34,7 +36,8 @@ from autobatch.passes.inference import infer
 from autobatch.tracing.execute import execute
 from autobatch.tracing.symbolic import symbolic
 
-Returned = tuple[frozenset[str], frozenset[str]]
+Pair = tuple[str, str]
+Returned = tuple[frozenset[str], frozenset[str], frozenset[Pair]]
 Held = Mapping[str, bool]  # inputs of which an output holds the object, or a part; whether it is surely the very same
 Place = tuple[int, int]  # block and operation
 
@@ -72,9 +75,11 @@ class State:
         """After the array that ``old`` held has changed in place: ``new`` holds it, and those to ``keep`` are told."""
         group = {new, *(v for v in self.like(old) if v in keep or v.startswith(argument("")))}
         groups = {other - group - {old} for other in self.same if old not in other} | {frozenset(group)}
-        held = self.partners(old).union(*map(self.partners, items)) - {new}
+        inside = frozenset[str]().union(*map(self.partners, items))
         kept = {pair for pair in self.pairs if new == old or new not in pair}
-        return State(frozenset(kept | {frozenset({new, v}) for v in held}), frozenset(filter(None, groups)))
+        kept |= {frozenset({new, v}) for v in self.partners(old) - {new}}
+        kept |= {frozenset({name, v}) for name in group for v in inside - {name}}
+        return State(frozenset(kept), frozenset(filter(None, groups)))
 
 
 def joined(left: State | None, right: State) -> State:
@@ -113,8 +118,10 @@ def _shared(typed: TypedProgram, known: Collection[str]) -> TypedProgram:
     """Of functions that are not ``known`` the results may hold any argument."""
     program = typed.program
     looked_at = [f for f in program.functions if f.name in known]
-    returned: dict[str, Returned] = {f.name: (frozenset(f.inputs), frozenset()) for f in program.functions}
-    returned |= {f.name: (frozenset(), frozenset(f.inputs)) for f in looked_at}
+    returned: dict[str, Returned] = {
+        f.name: (frozenset(f.inputs), frozenset(), frozenset(product(f.inputs, f.inputs))) for f in program.functions
+    }
+    returned |= {f.name: (frozenset(), frozenset(f.inputs), frozenset()) for f in looked_at}
     traced = {f.name: _traced(f, typed) for f in looked_at}
     while True:
         analysed = {f.name: _Analysis(f, program, returned, traced[f.name]) for f in looked_at}
@@ -176,7 +183,7 @@ def _trace(region: regions.Region, at: Place, function: str, typed: TypedProgram
             else:
                 found.held[place] = {v: _held_of(env[v], given, views) for v in op.outputs}
             found.types.update({v: type_of(env[v]) for v in op.outputs if v not in found.types})
-            found.twice.update(v for v in op.outputs if _holds_twice(env[v]))
+            found.twice.update(v for v in op.outputs if _holds_twice(env[v]) or _by_two_ways(env[v], given, views))
             if is_change(op) and env[op.outputs[0]] is given[op.inputs[0]]:
                 deep = op.function.changes > 1 and before != [*map(id, _objects(env[op.outputs[0]]))]
                 found.settled.update([] if deep else [place])
@@ -206,6 +213,27 @@ def _holds_twice(value: Any) -> bool:
     return len({*inside}) < len(inside)
 
 
+def _by_two_ways(value: Any, inputs: Mapping[str, Any], views: Mapping[int, list[Any]]) -> bool:
+    """Whether a list that was made here has its items from one and the same input by more than one way."""
+    own = {id(given) for given in inputs.values() if isinstance(given, list | MemberList)}
+    twice = False
+
+    def reached(part: Any) -> set[int]:
+        nonlocal twice
+        if id(part) in own:
+            return {id(part)}
+        ways = [reached(whole) for whole in views.get(id(part), [])]
+        ways.append(set[int]().union(*(reached(inner) for inner in _objects(part) if inner is not part)))
+        found = set[int]()
+        for way in ways:
+            twice |= not found.isdisjoint(way)
+            found |= way
+        return found
+
+    reached(value)
+    return twice and isinstance(value, MemberList)
+
+
 def _held_of(value: Any, inputs: Mapping[str, Any], views: Mapping[int, list[Any]]) -> Held:
     owners: dict[int, set[str]] = {}
     for v, given in inputs.items():
@@ -230,6 +258,28 @@ def _held_of(value: Any, inputs: Mapping[str, Any], views: Mapping[int, list[Any
     return held
 
 
+def _holds_objects(type_: Type) -> bool:
+    """Whether this is a container of what can be changed in place."""
+    if isinstance(type_, MemberList):
+        return tf.nest.is_nested(type_.kinds) or any(len(column.shape) > 1 for column in type_.columns)
+    parts = type_.values() if isinstance(type_, dict) else type_ if isinstance(type_, list | tuple) else ()
+    return any(tf.nest.is_nested(part) or getattr(part, "shape", ()) or isinstance(part, Opaque) for part in parts)
+
+
+def _lists_deep(type_: Type) -> float:
+    """How many lists are in one another, at most."""
+    if isinstance(type_, MemberList):
+        return 1 + _lists_deep(type_.kinds) if type_.columns else math.inf
+    if isinstance(type_, Opaque) or type_ == []:
+        return math.inf
+    if not tf.nest.is_nested(type_):
+        return 0
+    parts = type_.values() if isinstance(type_, dict) else type_
+    if hasattr(type_, "__tf_flatten__"):
+        parts = type_.__tf_flatten__()[1]
+    return isinstance(type_, list) + max(map(_lists_deep, parts), default=0)
+
+
 def _containers(type_: Type) -> Iterator[Any]:
     yield type_
     if isinstance(type_, dict | list | tuple):
@@ -249,6 +299,7 @@ class _Analysis:
     ):
         self.function, self.program, self.returned_by = function, program, returned
         self.types, self.held, self.settled = traced.types, traced.held, traced.settled
+        self.may_hold_twice = False  # a list one item
         self.widens = False  # whether a name gets a list that is longer than what its type has room for
         _, self.live_end = liveness(function)
         arguments = frozenset(frozenset({p, argument(p)}) for p in function.inputs if self.is_array(p))
@@ -285,8 +336,9 @@ class _Analysis:
         changed = dict(self.changed_by(op))
         for v, source in changed.items():
             if self.is_array(v):
-                items = {*self.held.get(at, {}).get(v, {})} - {source} if is_change(op) else set()
-                state = state.changed(source, v, filter(self.is_array, items), {v, *self.live_after(*at)})
+                items = {u for u in self.put_into(v, op, at) if u != source and self.is_array(u)}
+                self.may_hold_twice |= _holds_objects(self.types[v]) and not items.isdisjoint(state.partners(source))
+                state = state.changed(source, v, items, {v, *self.live_after(*at)})
         made: dict[str, Held] = {}
         for v in op.outputs:
             if v not in changed and self.is_array(v):
@@ -294,11 +346,22 @@ class _Analysis:
                 made[v] = {u: same for u, same in held.items() if self.is_array(u)}
         return state.assigned(made)
 
+    def put_into(self, changed: str, op: ir.LocalOp, at: Place) -> Iterable[str]:
+        """The variables of which an operation may put the object, or a part, into what it changes."""
+        if isinstance(op, ir.Call):
+            callee = self.callee(op)
+            given = dict(zip(callee.inputs, op.inputs, strict=True))
+            back = {new: p for new, (_, p) in zip(op.outputs[1:], handed_back(op, callee), strict=True)}
+            *_, stored = self.returned_by[op.function]
+            objects = _holds_objects(self.types[changed])
+            return [given[q] for p, q in stored if p == back[changed]] if objects else ()
+        return self.held.get(at, {}).get(changed, {})
+
     def held_by_result(self, call: ir.Call) -> Held:
         """The names that hold, once the call has changed them, what its result may hold."""
         callee = self.callee(call)
         back = {p: new for new, (_, p) in zip(call.outputs[1:], handed_back(call, callee), strict=True)}
-        may, surely = self.returned_by[call.function]
+        may, surely, _ = self.returned_by[call.function]
         return {back.get(p, v): p in surely for v, p in zip(call.inputs, callee.inputs, strict=True) if p in may}
 
     def callee(self, call: ir.Call) -> ir.Function:
@@ -326,8 +389,11 @@ class _Analysis:
         return isinstance(self.types[variable], list | MemberList)
 
     def returned(self) -> Returned:
-        """The parameters that the result may be, or be a part of, and those that it surely is."""
+        """The parameters that the result may be, or be a part of, and those that it surely is; and which of them may
+        hold, when the function is done, a part of which others.
+        """
         may: set[str] = set()
+        stored: set[Pair] = set()
         surely = set(self.function.inputs)
         for i, block in enumerate(self.function.blocks):
             if isinstance(block.terminator, ir.Return) and self.before[i] is not None:
@@ -335,7 +401,11 @@ class _Analysis:
                 result = self.function.outputs[0]
                 may |= {p for p in self.function.inputs if argument(p) in state.partners(result)}
                 surely &= {p for p in surely if argument(p) in state.like(result)}
-        return frozenset(may), frozenset(surely)
+                for p, q in product(self.function.inputs, repeat=2):
+                    holder = p + SUFFIX
+                    if p != q and holder in self.function.outputs and argument(q) in state.partners(holder):
+                        stored.add((p, q))
+        return frozenset(may), frozenset(surely), frozenset(stored)
 
     def changed_arguments(self) -> dict[str, ir.LocalOp]:
         """The parameters that are changed, under whatever name, and where."""
@@ -353,7 +423,9 @@ class _Analysis:
             live = self.live_after(i, k)
             if isinstance(op, ir.Call) and op.inputs.count(old) > 1:
                 raise _given_twice(op, old)
-            for other in sorted(state.partners(old) & {*live, *op.inputs} - {new, old}):
+            for other in sorted(state.partners(old) & {*live, *op.inputs} - {new, old, *op.outputs}):
+                if not self.is_affected(other, op, old):
+                    continue
                 passed = isinstance(op, ir.Call) and other in op.inputs
                 if passed or (other in live and other not in state.like(old)):
                     raise self.refusal(op, old, other)
@@ -379,6 +451,13 @@ class _Analysis:
         for p, op in self.changed_arguments().items() if called else ():
             if p + SUFFIX not in self.function.outputs:
                 raise self.refusal(op, dict(self.changed_by(op)).popitem()[1], p)
+
+    def is_affected(self, other: str, op: ir.LocalOp, changed: str) -> bool:
+        """Whether a change of a list itself, not of its items, may be seen under another name: not by an item."""
+        if isinstance(op, ir.Call) or op.function.changes > 1 or not self.is_list(changed):
+            return True
+        deep = _lists_deep(self.types[op.outputs[0]])
+        return deep == math.inf or _lists_deep(self.types[other]) >= deep
 
     def refusal(self, op: ir.LocalOp, name: str, other: str) -> errors.UnsupportedSyntaxError:
         shown, also = name.split(".")[0], other.split(".")[0]
@@ -407,12 +486,13 @@ def _given_twice(call: ir.Call, name: str) -> errors.UnsupportedSyntaxError:
 def _check_twice(analysed: Mapping[str, _Analysis], traced: Mapping[str, _Traced]) -> None:
     """Refuses to change an item's item where a list may hold that item twice."""
     twice = sorted(v for each in traced.values() for v in each.twice)
+    twice += [each.function.name for each in analysed.values() if each.may_hold_twice]
     deep = (op for each in analysed.values() for *_, op, _, _, _ in each.changes() if _is_deep(op))
     op = next(deep, None) if twice else None
     if op is not None:
         raise errors.UnsupportedSyntaxError(
-            f"An item of `{op.outputs[0].split('.')[0]}` is changed in place, and `{twice[0].split('.')[0]}` holds one "
-            "item twice.",
+            f"An item of `{op.outputs[0].split('.')[0]}` is changed in place, and a list in `{twice[0].split('.')[0]}` "
+            "may hold one item twice.",
             [(op.location, "")],
             "give each place an item of its own: [[0] * m for _ in range(n)].",
             kind="shared-array",

@@ -69,6 +69,12 @@ class _Origins:
             if not more:
                 break
             self.own |= more
+        self.surely = set(self.own)  # those that surely do
+        while True:
+            other = {at for at in self.surely if at[1] >= 0 and not self._surely_keeps(*at)}
+            if not other:
+                break
+            self.surely -= other
         self.changed = tuple(p for p in function.inputs if any(at[2] == p and self._keeps(*at) for at in changes))
 
     def _changes(self) -> tuple[list[Place], list[Place]]:
@@ -114,6 +120,9 @@ class _Origins:
         """Whether what the operation finds under this name may be the caller's array."""
         return any((*definition, parameter) in self.own for definition in self.definitions(i, k, parameter))
 
+    def _surely_keeps(self, i: int, k: int, parameter: str) -> bool:
+        return all((*definition, parameter) in self.surely for definition in self.definitions(i, k, parameter))
+
     def definitions(self, i: int, k: int, v: str) -> frozenset[tuple[int, int]]:
         """Those of a variable that reach an operation."""
         for before in range(k - 1, -1, -1):
@@ -132,7 +141,7 @@ def _handing_back(origins: _Origins, changed: Changed) -> ir.Function:
         if isinstance(block.terminator, ir.Return):
             location = block.ops[-1].location if block.ops else function.location
             for p in own:
-                if not all((*d, p) in origins.own for d in origins.definitions(i, len(block.ops), p)):
+                if not all((*d, p) in origins.surely for d in origins.definitions(i, len(block.ops), p)):
                     raise _becomes_another(function, p)
                 ops.append(ir.Primitive((p + SUFFIX,), ir.COPY, (p,), location))
         blocks.append(replace(block, ops=tuple(ops)))

@@ -125,7 +125,9 @@ def _in_place(region: regions.Region, function: str, typed: TypedProgram, types:
 def _has_places(op: ir.Assign, before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
     """Whether what changes is a tensor, or a list that keeps its capacity."""
     old, new = type_of(before[op.inputs[0]]), type_of(after[op.outputs[0]])
-    return isinstance(new, Tensor) or (isinstance(new, MemberList) and same(old, new))
+    if isinstance(new, MemberList):
+        return same(old, new) and "slice_(" not in op.function.template
+    return isinstance(new, Tensor)
 
 
 def _keeps(region: regions.Region, k: int, env: Mapping[str, Any]) -> bool:
