@@ -257,6 +257,21 @@ def adds_in_place(x):
     return two
 
 
+def deque_as_a_list(x):
+    queue = collections.deque([1, 2])
+    queue.append(x)
+    return 1 if queue == [1, 2, x] else 2  # here
+
+
+def changed_by_a_helper(x):
+    found = [1]
+    while len(found) < x:
+        found.append(1)
+    push = lambda: found.append(2)  # noqa: E731
+    push()  # here
+    return found
+
+
 def deque_of_a_length(x):
     last = collections.deque(maxlen=3)  # here
     last.append(x)
@@ -315,6 +330,7 @@ CASES = [
     (repeats_a_row, TypeMismatchError), (list_in_a_set, TypeMismatchError), (list_of_texts, TypeMismatchError),
     (seeks_a_row, TypeMismatchError), (sums_pairs, TypeMismatchError), (assigns_a_slice, TypeMismatchError),
     (adds_in_place, TypeMismatchError), (deque_of_a_length, TypeMismatchError),
+    (deque_as_a_list, UnsupportedSyntaxError), (changed_by_a_helper, TypeMismatchError),
     (changes_a_part, UnsupportedSyntaxError), (shares_a_default, UnsupportedSyntaxError),
     (another_structure, TypeMismatchError),
     (waits, UnsupportedSyntaxError), (asynchronous, UnsupportedSyntaxError),

@@ -12,7 +12,7 @@ from typing import Any
 import gast
 
 from autobatch import errors
-from autobatch.frontend import fence
+from autobatch.frontend import deques, fence
 from autobatch.frontend.core import Callee, Core
 from autobatch.frontend.list_methods import ListMethods
 from autobatch.frontend.loops import split_walrus
@@ -33,6 +33,7 @@ def desugar(source: Source, callee_of: Callable[[Any], Callee | None], unrolled:
       unrolled: how many items each loop has that must be unrolled, by its place.
     """
     fence.check(source)
+    deques.check(source)
     return _Desugarer(source, ListMethods(source).visit(source.tree), callee_of, unrolled).run()
 
 

@@ -22,13 +22,13 @@ from autobatch.frontend.syntax import (
 )
 
 # By the method's name: the operator, and what it gets before the method's own arguments.
-_METHODS: dict[str, tuple[str, tuple]] = {name: (name, ()) for name in
+METHODS: dict[str, tuple[str, tuple]] = {name: (name, ()) for name in
     ("append", "extend", "insert", "remove", "clear", "reverse", "sort")}  # fmt: skip
-_METHODS["appendleft"] = ("insert", (0,))
-_POPS: dict[str, tuple] = {"pop": (), "popleft": (0,)}
+METHODS["appendleft"] = ("insert", (0,))
+POPS: dict[str, tuple] = {"pop": (), "popleft": (0,)}
 
 CHANGES = frozenset(
-    {"setitem", "pop", "pop_inside", "augment", "delete", *(operator for operator, _ in _METHODS.values())}
+    {"setitem", "pop", "pop_inside", "augment", "delete", *(operator for operator, _ in METHODS.values())}
 )
 
 
@@ -63,8 +63,8 @@ class ListMethods(Rewriter):
         call = node.value
         if not (isinstance(call, gast.Call) and isinstance(call.func, gast.Attribute) and self.is_own(call.func.value)):
             return self.generic_visit(node)
-        if call.func.attr in _METHODS and not any(isinstance(a, gast.Starred) for a in call.args):
-            operator, first = _METHODS[call.func.attr]
+        if call.func.attr in METHODS and not any(isinstance(a, gast.Starred) for a in call.args):
+            operator, first = METHODS[call.func.attr]
             return self.changed(node, call.func.value, operator, [*first, *call.args], call.keywords)
         return self.generic_visit(node)
 
@@ -97,11 +97,11 @@ class ListMethods(Rewriter):
     def visit_Call(self, node: gast.Call) -> gast.AST:
         """``xs.pop()`` in an expression: a name for the item, which is set, with the list, before the statement."""
         method = node.func.attr if isinstance(node.func, gast.Attribute) else None
-        if method not in _POPS or node.keywords or not self.is_own(node.func.value):
+        if method not in POPS or node.keywords or not self.is_own(node.func.value):
             return self.generic_visit(node)
         self.found = True
         root, indices = _path(node.func.value)
-        first = [constant(part, node) for part in _POPS[method]]
+        first = [constant(part, node) for part in POPS[method]]
         path = gast.Tuple(elts=[index_value(self.visit(index)) for index in indices], ctx=gast.Load())
         inner = [gast.copy_location(path, node)] if indices else []
         arguments = [load(root.id, root), *inner, *first, *map(self.visit, node.args)]

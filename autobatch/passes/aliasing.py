@@ -19,27 +19,18 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any
 
-import numpy as np
-import tensorflow as tf
-
-from autobatch import context, errors, ir
-from autobatch.ir import regions
+from autobatch import errors, ir
 from autobatch.ir.flow import live_before, liveness
 from autobatch.ir.typed import TypedProgram
-from autobatch.ir.types import Opaque, Tensor, Type, dynamic, opaque, same, type_of
+from autobatch.ir.types import Tensor, dynamic, opaque, same
 from autobatch.language.lists import MemberList
 from autobatch.passes.changed_arguments import SUFFIX, handed_back, is_change
-from autobatch.passes.conversions import CONVERSION
+from autobatch.passes.holding import Held, Place, Traced, containers, holds_objects, lists_deep, traced
 from autobatch.passes.inference import infer
-from autobatch.tracing.execute import execute
-from autobatch.tracing.symbolic import symbolic
 
 Pair = tuple[str, str]
 Returned = tuple[frozenset[str], frozenset[str], frozenset[Pair]]
-Held = Mapping[str, bool]  # inputs of which an output holds the object, or a part; whether it is surely the very same
-Place = tuple[int, int]  # block and operation
 
 
 @dataclass(frozen=True)
@@ -122,14 +113,14 @@ def _shared(typed: TypedProgram, known: Collection[str]) -> TypedProgram:
         f.name: (frozenset(f.inputs), frozenset(), frozenset(product(f.inputs, f.inputs))) for f in program.functions
     }
     returned |= {f.name: (frozenset(), frozenset(f.inputs), frozenset()) for f in looked_at}
-    traced = {f.name: _traced(f, typed) for f in looked_at}
+    known_of = {f.name: traced(f, typed) for f in looked_at}
     while True:
-        analysed = {f.name: _Analysis(f, program, returned, traced[f.name]) for f in looked_at}
+        analysed = {f.name: _Analysis(f, program, returned, known_of[f.name]) for f in looked_at}
         found = returned | {name: analysis.returned() for name, analysis in analysed.items()}
         if found == returned:
             break
         returned = found
-    _check_twice(analysed, traced)
+    _check_twice(analysed, known_of)
     if program.entry.name in analysed:
         _check_worth(program.entry, analysed[program.entry.name], typed)
     rewritten = {name: analysis.rewritten() for name, analysis in analysed.items()}
@@ -137,154 +128,6 @@ def _shared(typed: TypedProgram, known: Collection[str]) -> TypedProgram:
     if any(analysis.widens for analysis in analysed.values()):
         return infer(program)
     return replace(typed, program=program)
-
-
-@dataclass(frozen=True)
-class _Traced:
-    """What is known of a function's operations.
-
-    Attributes:
-      types: of all variables.
-      held: what each primitive's outputs hold of its inputs.
-      settled: the changes that Python has made in place.
-      twice: what holds one list or array more than once.
-    """
-
-    types: dict[str, Type]
-    held: dict[Place, dict[str, Held]]
-    settled: set[Place]
-    twice: set[str]
-
-
-def _traced(function: ir.Function, typed: TypedProgram) -> _Traced:
-    traced = _Traced(dict(typed.of(function.name)), {}, set(), set())
-    for i, block in enumerate(function.blocks):
-        k = 0
-        for part in regions.regions(block.ops):
-            ops = part.ops if isinstance(part, regions.Region) else (part,)
-            if isinstance(part, regions.Region) and part.kind == "member":
-                _trace(part, (i, k), function.name, typed, traced)
-            k += len(ops)
-    return traced
-
-
-def _trace(region: regions.Region, at: Place, function: str, typed: TypedProgram, found: _Traced) -> None:
-    """Adds what is known of a region that begins at this place."""
-    inputs = {v: typed.types[function, v] for v in region.inputs}
-    with tf.__internal__.FuncGraph("autobatch_aliases").as_default(), context.collected_views() as views:
-        env = symbolic(region, inputs, typed.shared)
-        for k, op in enumerate(region.ops):
-            given = {v: env[v] for v in op.inputs}
-            before = [*map(id, _objects(given[op.inputs[0]]))] if is_change(op) else []
-            execute((op,), env)
-            place = at[0], at[1] + k
-            if op.function.template == CONVERSION:  # another form of the same object
-                found.held[place] = {op.outputs[0]: {op.inputs[0]: True}}
-            else:
-                found.held[place] = {v: _held_of(env[v], given, views) for v in op.outputs}
-            found.types.update({v: type_of(env[v]) for v in op.outputs if v not in found.types})
-            found.twice.update(v for v in op.outputs if _holds_twice(env[v]) or _by_two_ways(env[v], given, views))
-            if is_change(op) and env[op.outputs[0]] is given[op.inputs[0]]:
-                deep = op.function.changes > 1 and before != [*map(id, _objects(env[op.outputs[0]]))]
-                found.settled.update([] if deep else [place])
-
-
-def _is_object(value: Any) -> bool:
-    """Whether this is an array or a container, and not a number."""
-    if isinstance(value, tf.Tensor):
-        return value.shape.rank != 0
-    return isinstance(value, np.ndarray | list | dict | MemberList)
-
-
-def _objects(value: Any) -> Iterator[Any]:
-    """The arrays and containers that a value holds, itself among them."""
-    if _is_object(value):
-        yield value
-    if isinstance(value, dict | list | tuple):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from _objects(part)
-    elif tf.nest.is_nested(value):
-        for leaf in tf.nest.flatten(value):
-            yield from _objects(leaf)
-
-
-def _holds_twice(value: Any) -> bool:
-    inside = [*map(id, _objects(value))]
-    return len({*inside}) < len(inside)
-
-
-def _by_two_ways(value: Any, inputs: Mapping[str, Any], views: Mapping[int, list[Any]]) -> bool:
-    """Whether a list that was made here has its items from one and the same input by more than one way."""
-    own = {id(given) for given in inputs.values() if isinstance(given, list | MemberList)}
-    twice = False
-
-    def reached(part: Any) -> set[int]:
-        nonlocal twice
-        if id(part) in own:
-            return {id(part)}
-        ways = [reached(whole) for whole in views.get(id(part), [])]
-        ways.append(set[int]().union(*(reached(inner) for inner in _objects(part) if inner is not part)))
-        found = set[int]()
-        for way in ways:
-            twice |= not found.isdisjoint(way)
-            found |= way
-        return found
-
-    reached(value)
-    return twice and isinstance(value, MemberList)
-
-
-def _held_of(value: Any, inputs: Mapping[str, Any], views: Mapping[int, list[Any]]) -> Held:
-    owners: dict[int, set[str]] = {}
-    for v, given in inputs.items():
-        for part in _objects(given):
-            owners.setdefault(id(part), set()).add(v)
-    held: dict[str, bool] = {}
-    if opaque(type_of(value)):  # an object or a function, which may keep whatever it got
-        held = dict.fromkeys(inputs, False)
-    for whole in _objects(value):
-        pending, seen = [whole], set()
-        while pending:
-            part = pending.pop()
-            if not _is_object(part):
-                pending += _objects(part)
-                continue
-            if id(part) in seen:
-                continue
-            seen.add(id(part))
-            for v in owners.get(id(part), ()):
-                held[v] = held.get(v, False) or (part is value and inputs[v] is value)
-            pending += [part.base] if isinstance(part, np.ndarray) else views.get(id(part), [])
-    return held
-
-
-def _holds_objects(type_: Type) -> bool:
-    """Whether this is a container of what can be changed in place."""
-    if isinstance(type_, MemberList):
-        return tf.nest.is_nested(type_.kinds) or any(len(column.shape) > 1 for column in type_.columns)
-    parts = type_.values() if isinstance(type_, dict) else type_ if isinstance(type_, list | tuple) else ()
-    return any(tf.nest.is_nested(part) or getattr(part, "shape", ()) or isinstance(part, Opaque) for part in parts)
-
-
-def _lists_deep(type_: Type) -> float:
-    """How many lists are in one another, at most."""
-    if isinstance(type_, MemberList):
-        return 1 + _lists_deep(type_.kinds) if type_.columns else math.inf
-    if isinstance(type_, Opaque) or type_ == []:
-        return math.inf
-    if not tf.nest.is_nested(type_):
-        return 0
-    parts = type_.values() if isinstance(type_, dict) else type_
-    if hasattr(type_, "__tf_flatten__"):
-        parts = type_.__tf_flatten__()[1]
-    return isinstance(type_, list) + max(map(_lists_deep, parts), default=0)
-
-
-def _containers(type_: Type) -> Iterator[Any]:
-    yield type_
-    if isinstance(type_, dict | list | tuple):
-        for part in type_.values() if isinstance(type_, dict) else type_:
-            yield from _containers(part)
 
 
 class _Analysis:
@@ -295,10 +138,10 @@ class _Analysis:
         function: ir.Function,
         program: ir.Program,
         returned: Mapping[str, Returned],
-        traced: _Traced,
+        found: Traced,
     ):
         self.function, self.program, self.returned_by = function, program, returned
-        self.types, self.held, self.settled = traced.types, traced.held, traced.settled
+        self.types, self.held, self.settled = found.types, found.held, found.settled
         self.may_hold_twice = False  # a list one item
         self.widens = False  # whether a name gets a list that is longer than what its type has room for
         _, self.live_end = liveness(function)
@@ -319,7 +162,7 @@ class _Analysis:
         """Whether it may hold what can be changed in place."""
         type_ = self.types[variable]
         arrays = any(isinstance(leaf, Tensor) and leaf.shape for leaf in dynamic(type_))
-        return arrays or bool(opaque(type_)) or any(isinstance(part, list | MemberList) for part in _containers(type_))
+        return arrays or bool(opaque(type_)) or any(isinstance(part, list | MemberList) for part in containers(type_))
 
     def steps(self, i: int) -> Iterator[tuple[int, ir.LocalOp | None, State, State]]:
         """The block's operations, each with what is known before and after it; first, none."""
@@ -337,7 +180,7 @@ class _Analysis:
         for v, source in changed.items():
             if self.is_array(v):
                 items = {u for u in self.put_into(v, op, at) if u != source and self.is_array(u)}
-                self.may_hold_twice |= _holds_objects(self.types[v]) and not items.isdisjoint(state.partners(source))
+                self.may_hold_twice |= holds_objects(self.types[v]) and not items.isdisjoint(state.partners(source))
                 state = state.changed(source, v, items, {v, *self.live_after(*at)})
         made: dict[str, Held] = {}
         for v in op.outputs:
@@ -353,7 +196,7 @@ class _Analysis:
             given = dict(zip(callee.inputs, op.inputs, strict=True))
             back = {new: p for new, (_, p) in zip(op.outputs[1:], handed_back(op, callee), strict=True)}
             *_, stored = self.returned_by[op.function]
-            objects = _holds_objects(self.types[changed])
+            objects = holds_objects(self.types[changed])
             return [given[q] for p, q in stored if p == back[changed]] if objects else ()
         return self.held.get(at, {}).get(changed, {})
 
@@ -456,8 +299,8 @@ class _Analysis:
         """Whether a change of a list itself, not of its items, may be seen under another name: not by an item."""
         if isinstance(op, ir.Call) or op.function.changes > 1 or not self.is_list(changed):
             return True
-        deep = _lists_deep(self.types[op.outputs[0]])
-        return deep == math.inf or _lists_deep(self.types[other]) >= deep
+        deep = lists_deep(self.types[op.outputs[0]])
+        return deep == math.inf or lists_deep(self.types[other]) >= deep
 
     def refusal(self, op: ir.LocalOp, name: str, other: str) -> errors.UnsupportedSyntaxError:
         shown, also = name.split(".")[0], other.split(".")[0]
@@ -483,9 +326,9 @@ def _given_twice(call: ir.Call, name: str) -> errors.UnsupportedSyntaxError:
     )
 
 
-def _check_twice(analysed: Mapping[str, _Analysis], traced: Mapping[str, _Traced]) -> None:
+def _check_twice(analysed: Mapping[str, _Analysis], found: Mapping[str, Traced]) -> None:
     """Refuses to change an item's item where a list may hold that item twice."""
-    twice = sorted(v for each in traced.values() for v in each.twice)
+    twice = sorted(v for each in found.values() for v in each.twice)
     twice += [each.function.name for each in analysed.values() if each.may_hold_twice]
     deep = (op for each in analysed.values() for *_, op, _, _, _ in each.changes() if _is_deep(op))
     op = next(deep, None) if twice else None

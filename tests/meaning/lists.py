@@ -254,15 +254,6 @@ def two_names(n, m):
     return v, len(w)
 
 
-@case(n, refused="shared-array")
-def perhaps_two_names(n):
-    v, u = [1], [2]
-    w = v if n > 3 else u
-    for i in range(n):
-        v.append(i)
-    return w
-
-
 @case(n)
 def copies(n):
     v = [0] * n
@@ -403,21 +394,6 @@ def buckets(n):
     return len(b[0]), sum(b[1]), b[2]
 
 
-@case(n, refused="shared-array")
-def a_row_is_changed(n):
-    g = [[0, 0] for _ in range(n + 1)]
-    row = g[n]
-    row[0] = 5
-    return g[n][0]
-
-
-@case(n, refused="repeated-containers")
-def rows_that_are_one(n):
-    g = [[0, 0]] * (n + 1)
-    g[n][0] = 5
-    return g[0][0]
-
-
 @case(n)
 def grows_while_it_is_looped_over(n):
     v = [n]
@@ -522,48 +498,6 @@ def chosen_of_unlike_lengths(n):
     return u, t, len(u), len(w)
 
 
-@case(n, refused="shared-array")
-def chosen_and_changed(n):
-    v, w = [i for i in range(n)], [4, 2]
-    u = v if n > 3 else w
-    u.append(n)
-    return v, w
-
-
-@case(n, refused="shared-array")
-def rows_of_another_list(n):
-    g = [[i, i] for i in range(n + 2)]
-    h = g[::-1]
-    h[0][0] = 100
-    return g[n + 1][0]
-
-
-@case(n, refused="shared-array")
-def rows_of_a_sum_of_lists(n):
-    g = [[i, i] for i in range(n + 2)]
-    h = [[7]] + g
-    row = h[n]
-    row[0] = 100
-    return g
-
-
-@case(n, refused="shared-array")
-def rows_in_a_loop(n):
-    g = [[i, i] for i in range(n + 2)]
-    for k, row in enumerate(g):
-        row[0] = k
-    return g
-
-
-@case(n, refused="shared-array")
-def array_in_a_list(n):
-    a, g = np.zeros(2), []
-    for i in range(n + 1):
-        g.append(a)
-    a[0] = n
-    return g[n]
-
-
 @case(n)
 def numbers_of_another_list(n):
     g = [i for i in range(n + 2)]
@@ -644,24 +578,6 @@ def permutations(n):
     return len(out), out[-1], current
 
 
-@case(n, refused="shared-array")
-def the_same_row_twice(n):
-    rows, row = [], [0]
-    for i in range(n + 2):
-        rows.append(row)
-    row.append(n)
-    return rows
-
-
-@case(n, refused="shared-array")
-def rows_that_hold_each_other(n):
-    a, b = [[i] for i in range(n + 1)], [[9]]
-    b.extend(a)
-    for row in ab.unroll(range(1)):
-        b[1][0] = 5
-    return a[0]
-
-
 @case(n)
 def merge_sort(n):
     def sort(v):
@@ -698,211 +614,6 @@ def breadth_first(n):
                 distance[v] = distance[u] + 1
                 queue.append(v)
     return distance
-
-
-# --- what is two things here, and one in Python -----------------------------------------------------
-
-
-@case(n, refused="shared-array")
-def row_made_here_and_changed(n):
-    g = []
-    for i in range(n):
-        row = []
-        g.append(row)
-        row.append(i)
-    return g
-
-
-@case(n, m, refused="shared-array")
-def row_put_in_front(n, m):
-    g, row = [[i] for i in range(n + 1)], [1]
-    g.insert(0, row)
-    row.append(m)
-    return g
-
-
-@case(n, m, refused="shared-array")
-def row_of_a_sum(n, m):
-    g, row = [[i] for i in range(n + 1)], [1]
-    h = g + [row]
-    row.append(m)
-    return h
-
-
-@case(n, m, refused="shared-array")
-def chosen_here_and_changed(n, m):
-    v, w = [1, 2], [3, 4]
-    u = v if n > 1 else w
-    v[0] = m
-    return u
-
-
-@case(n, m, refused="shared-array")
-def either_of_two_lists(n, m):
-    v, w = [i for i in range(n)], [3, 4]
-    u = v or w
-    w.append(m)
-    return u
-
-
-@case(n, m, refused="shared-array")
-def row_of_a_known_list(n, m):
-    g = [[1], [2], [3]]
-    row = g[n % 3]
-    g[0].append(m)
-    return row
-
-
-@case(n, refused="shared-array")
-def row_of_a_tuple(n):
-    v, w = [n], [7]
-    p = (v, w)[n % 2]
-    v[0] = 50
-    return p
-
-
-@case(n, m, refused="shared-array")
-def one_row_twice(n, m):
-    g = [[i] for i in range(n + 1)]
-    g.append(g[0])
-    g[0].append(m)
-    return g
-
-
-@case(n, m, refused="shared-array")
-def rows_twice(n, m):
-    g = [[i] for i in range(n + 1)]
-    g = g + g
-    g[0].append(m)
-    return g
-
-
-@case(n, m, refused="shared-array")
-def extended_by_itself(n, m):
-    g = [[i] for i in range(n + 1)]
-    g.extend(g)
-    g[0].append(m)
-    return g
-
-
-@case(n, m, refused="shared-array")
-def spread_beside_its_item(n, m):
-    g = [[i] for i in range(n + 1)]
-    g = [g[0], *g]
-    g[0].append(m)
-    return g
-
-
-@case(n, m, refused="shared-array")
-def one_row_under_two_indices(n, m):
-    g = [[i] for i in range(n + 2)]
-    g[0] = g[1]
-    g[1].append(m)
-    return g
-
-
-@case(n, refused="shared-array")
-def the_last_row_again(n):
-    g = [[0]]
-    for i in range(n + 2):
-        g.append(g[-1])
-    g[0].append(n)
-    return g
-
-
-@case(n, m, refused="repeated-containers")
-def a_members_row_repeated(n, m):
-    row = [0] * m
-    g = [row] * (n + 1)
-    g[0].append(7)
-    return g
-
-
-@case(n, m, refused="repeated-containers")
-def rows_repeated(n, m):
-    g = [[i] for i in range(n + 1)] * 2
-    g[0].append(m)
-    return g
-
-
-@case(n, m, refused="shared-array")
-def another_name_learns(n, m):
-    g = [[i] for i in range(n + 1)]
-    h, row = g, [5] * m
-    g.append(row)
-    row.append(7)
-    return h
-
-
-@ab.autobatch
-def store(g, row, n):
-    if n >= 0:
-        g.append(row)
-
-
-@case(n, refused="shared-array")
-def a_function_stores_a_row(n):
-    g, row = [], [1]
-    store(g, row, n)
-    row.append(n)
-    return g
-
-
-@ab.autobatch
-def put(g, row, k):
-    g[k] = row
-
-
-@case(n, m, refused="shared-array")
-def a_function_puts_a_row(n, m):
-    g, row = [[0] for _ in range(n + 1)], [m] * 3
-    put(g, row, n)
-    g[n].append(m)
-    return row
-
-
-@ab.autobatch
-def sometimes_rebinds(v, n):
-    if n > 1:
-        v = [7]
-    v.append(n)
-    return len(v)
-
-
-@case(n, refused="shared-array")
-def a_parameter_is_sometimes_another(n):
-    v = [1]
-    k = sometimes_rebinds(v, n)
-    return v, k
-
-
-@case(n, refused="identity-of-members")
-def identity_of_lists(n):
-    v = list(range(n))
-    u = v
-    v.append(1)
-    return v is u
-
-
-@case(n, refused="member-list-changed-elsewhere")
-def pops_in_a_comprehension(n):
-    v = list(range(n + 2))
-    return [v.pop() for _ in range(2)]
-
-
-@case(n)
-def enumerated_as_a_value(n):
-    v = list(range(n))
-    e = list(enumerate(v, 1))
-    return e
-
-
-@case(n)
-def whole_slice(n):
-    v = list(range(n + 1))
-    w = v
-    v[:] = [5] * n
-    return w, v != [5, 5], v != w
 
 
 # --- what is ordinary, and must not be refused ------------------------------------------------------
@@ -968,11 +679,3 @@ def items_outlive_the_list(n):
     g.append([7])
     g.pop(0)
     return row, g
-
-
-@case(n, refused="shared-array")
-def empty_lists_that_may_be_one(n):
-    u, w = [], [[5]]
-    v = u if n > 1 else w
-    v.append([n])
-    return u, w

@@ -13,7 +13,7 @@ import autobatch as ab
 from autobatch.errors import AutobatchError, MemberError
 from tests.fuzz.running import batched, of_member
 
-FAMILIES = ("numbers", "objects", "calls", "exceptions", "reductions", "lists")
+FAMILIES = ("numbers", "objects", "calls", "exceptions", "reductions", "lists", "list_names")
 MODES = {"local_static": {"backend": "local_static", "jit_compile": False}, "program_counter": {}}
 
 

@@ -1,0 +1,172 @@
+"""What the values of a function's variables hold of each other, found by running its straight-line code once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from autobatch import context, ir
+from autobatch.ir import regions
+from autobatch.ir.typed import TypedProgram
+from autobatch.ir.types import Opaque, Type, opaque, type_of
+from autobatch.language.lists import MemberList
+from autobatch.passes.changed_arguments import is_change
+from autobatch.passes.conversions import CONVERSION
+from autobatch.tracing.execute import execute
+from autobatch.tracing.symbolic import symbolic
+
+Held = Mapping[str, bool]  # inputs of which an output holds the object, or a part; whether it is surely the very same
+Place = tuple[int, int]  # block and operation
+
+
+@dataclass(frozen=True)
+class Traced:
+    """What is known of a function's operations.
+
+    Attributes:
+      types: of all variables.
+      held: what each primitive's outputs hold of its inputs.
+      settled: the changes that Python has made in place.
+      twice: what holds one list or array more than once.
+    """
+
+    types: dict[str, Type]
+    held: dict[Place, dict[str, Held]]
+    settled: set[Place]
+    twice: set[str]
+
+
+def traced(function: ir.Function, typed: TypedProgram) -> Traced:
+    traced = Traced(dict(typed.of(function.name)), {}, set(), set())
+    for i, block in enumerate(function.blocks):
+        k = 0
+        for part in regions.regions(block.ops):
+            ops = part.ops if isinstance(part, regions.Region) else (part,)
+            if isinstance(part, regions.Region) and part.kind == "member":
+                _trace(part, (i, k), function.name, typed, traced)
+            k += len(ops)
+    return traced
+
+
+def _trace(region: regions.Region, at: Place, function: str, typed: TypedProgram, found: Traced) -> None:
+    """Adds what is known of a region that begins at this place."""
+    inputs = {v: typed.types[function, v] for v in region.inputs}
+    with tf.__internal__.FuncGraph("autobatch_aliases").as_default(), context.collected_views() as views:
+        env = symbolic(region, inputs, typed.shared)
+        for k, op in enumerate(region.ops):
+            given = {v: env[v] for v in op.inputs}
+            before = [*map(id, _objects(given[op.inputs[0]]))] if is_change(op) else []
+            execute((op,), env)
+            place = at[0], at[1] + k
+            if op.function.template == CONVERSION:  # another form of the same object
+                found.held[place] = {op.outputs[0]: {op.inputs[0]: True}}
+            else:
+                found.held[place] = {v: _held_of(env[v], given, views) for v in op.outputs}
+            found.types.update({v: type_of(env[v]) for v in op.outputs if v not in found.types})
+            found.twice.update(v for v in op.outputs if _holds_twice(env[v]) or _by_two_ways(env[v], given, views))
+            if is_change(op) and env[op.outputs[0]] is given[op.inputs[0]]:
+                deep = op.function.changes > 1 and before != [*map(id, _objects(env[op.outputs[0]]))]
+                found.settled.update([] if deep else [place])
+
+
+def _is_object(value: Any) -> bool:
+    """Whether this is an array or a container, and not a number."""
+    if isinstance(value, tf.Tensor):
+        return value.shape.rank != 0
+    return isinstance(value, np.ndarray | list | dict | MemberList)
+
+
+def _objects(value: Any) -> Iterator[Any]:
+    """The arrays and containers that a value holds, itself among them."""
+    if _is_object(value):
+        yield value
+    if isinstance(value, dict | list | tuple):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _objects(part)
+    elif tf.nest.is_nested(value):
+        for leaf in tf.nest.flatten(value):
+            yield from _objects(leaf)
+
+
+def _holds_twice(value: Any) -> bool:
+    inside = [*map(id, _objects(value))]
+    return len({*inside}) < len(inside)
+
+
+def _by_two_ways(value: Any, inputs: Mapping[str, Any], views: Mapping[int, list[Any]]) -> bool:
+    """Whether a list that was made here has its items from one and the same input by more than one way."""
+    own = {id(given) for given in inputs.values() if isinstance(given, list | MemberList)}
+    twice = False
+
+    def reached(part: Any) -> set[int]:
+        nonlocal twice
+        if id(part) in own:
+            return {id(part)}
+        ways = [reached(whole) for whole in views.get(id(part), [])]
+        ways.append(set[int]().union(*(reached(inner) for inner in _objects(part) if inner is not part)))
+        found = set[int]()
+        for way in ways:
+            twice |= not found.isdisjoint(way)
+            found |= way
+        return found
+
+    reached(value)
+    return twice and isinstance(value, MemberList)
+
+
+def _held_of(value: Any, inputs: Mapping[str, Any], views: Mapping[int, list[Any]]) -> Held:
+    owners: dict[int, set[str]] = {}
+    for v, given in inputs.items():
+        for part in _objects(given):
+            owners.setdefault(id(part), set()).add(v)
+    held: dict[str, bool] = {}
+    if opaque(type_of(value)):  # an object or a function, which may keep whatever it got
+        held = dict.fromkeys(inputs, False)
+    for whole in _objects(value):
+        pending, seen = [whole], set()
+        while pending:
+            part = pending.pop()
+            if not _is_object(part):
+                pending += _objects(part)
+                continue
+            if id(part) in seen:
+                continue
+            seen.add(id(part))
+            for v in owners.get(id(part), ()):
+                held[v] = held.get(v, False) or (part is value and inputs[v] is value)
+            pending += [part.base] if isinstance(part, np.ndarray) else views.get(id(part), [])
+    return held
+
+
+def holds_objects(type_: Type) -> bool:
+    """Whether this is a container of what can be changed in place."""
+    if isinstance(type_, MemberList):
+        return tf.nest.is_nested(type_.kinds) or any(len(column.shape) > 1 for column in type_.columns)
+    parts = type_.values() if isinstance(type_, dict) else type_ if isinstance(type_, list | tuple) else ()
+    return any(tf.nest.is_nested(part) or getattr(part, "shape", ()) or isinstance(part, Opaque) for part in parts)
+
+
+def lists_deep(type_: Type) -> float:
+    """How many lists are in one another, at most."""
+    if isinstance(type_, MemberList):
+        return 1 + lists_deep(type_.kinds) if type_.columns else math.inf
+    if isinstance(type_, Opaque) or type_ == []:
+        return math.inf
+    if not tf.nest.is_nested(type_):
+        return 0
+    parts = type_.values() if isinstance(type_, dict) else type_
+    if hasattr(type_, "__tf_flatten__"):
+        parts = type_.__tf_flatten__()[1]
+    return isinstance(type_, list) + max(map(lists_deep, parts), default=0)
+
+
+def containers(type_: Type) -> Iterator[Any]:
+    yield type_
+    if isinstance(type_, dict | list | tuple):
+        for part in type_.values() if isinstance(type_, dict) else type_:
+            yield from containers(part)
