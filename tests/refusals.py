@@ -257,6 +257,16 @@ def adds_in_place(x):
     return two
 
 
+PRIMES = [2, 3, 5]
+
+
+def changes_a_global(x):
+    found = PRIMES
+    if x > 0:
+        found.append(7)  # here
+    return len(found)
+
+
 def deque_as_a_list(x):
     queue = collections.deque([1, 2])
     queue.append(x)
@@ -331,6 +341,7 @@ CASES = [
     (seeks_a_row, TypeMismatchError), (sums_pairs, TypeMismatchError), (assigns_a_slice, TypeMismatchError),
     (adds_in_place, TypeMismatchError), (deque_of_a_length, TypeMismatchError),
     (deque_as_a_list, UnsupportedSyntaxError), (changed_by_a_helper, TypeMismatchError),
+    (changes_a_global, UnsupportedSyntaxError),
     (changes_a_part, UnsupportedSyntaxError), (shares_a_default, UnsupportedSyntaxError),
     (another_structure, TypeMismatchError),
     (waits, UnsupportedSyntaxError), (asynchronous, UnsupportedSyntaxError),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import gast
@@ -14,7 +15,7 @@ from autobatch.frontend.core import Core, Helper, Target
 from autobatch.frontend.list_methods import CHANGES
 from autobatch.frontend.source import SUPPORT, compile_functions, function_definition, unparse
 from autobatch.frontend.syntax import Statements, load, names, renamed, support
-from autobatch.language.lists import is_list
+from autobatch.language.lists import from_outside, is_list
 
 _PLACES = {"setitem": "place", "append": "place_of_append"}  # of what writes one place
 
@@ -204,7 +205,9 @@ def _compile_primitives(core: Core) -> dict[int, ir.Expression]:
     return {
         id(node): ir.Expression(
             _template(node, *_variables(node, local, core.helpers)),
-            with_lists_of_now(_primitive(node, functions[f"ab__primitive_{k}"])),
+            with_lists_of_now(
+                _primitive(node, _variables(node, local, core.helpers)[0], functions[f"ab__primitive_{k}"])
+            ),
             changes=_depth(node.value) if _changes(node) else 0,
             place=functions.get(f"ab__place_{k}"),
         )
@@ -226,8 +229,10 @@ def _changes(node: gast.AST, operators: Collection[str] = CHANGES) -> bool:
             return False
 
 
-def _primitive(node: gast.AST, function: Callable) -> Callable:
+def _primitive(node: gast.AST, inputs: tuple[str, ...], function: Callable) -> Callable:
     """What runs the statement; ``xs += ys`` changes a list in place, which only Python can do."""
+    if not inputs:
+        return partial(from_outside, function)
     if not isinstance(node, gast.AugAssign):
         return function
 

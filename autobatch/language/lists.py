@@ -8,7 +8,7 @@ item is such a list itself.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -112,6 +112,18 @@ def copied_into(values: Any) -> None:
     """Notes that Python's own list lives on in a copy, so that who changes it in place changes only one of the two."""
     if isinstance(values, list):
         context.choice(values, contents(values))
+
+
+def from_outside(function: Callable[[], Any]) -> Any:
+    """What a statement without variables makes; notes lists and arrays that it has not made but found."""
+    value = function()
+    if isinstance(value, list | np.ndarray) and function() is value:
+        copied_into(value)
+        context.view(value, OUTSIDE)
+    return value
+
+
+OUTSIDE: list = []  # stands for what is not the program's own
 
 
 def canonical(item: Any) -> Any:

@@ -26,7 +26,7 @@ from autobatch.ir.typed import TypedProgram
 from autobatch.ir.types import Tensor, dynamic, opaque, same
 from autobatch.language.lists import MemberList
 from autobatch.passes.changed_arguments import SUFFIX, handed_back, is_change
-from autobatch.passes.holding import Held, Place, Traced, containers, holds_objects, lists_deep, traced
+from autobatch.passes.holding import FROM_OUTSIDE, Held, Place, Traced, containers, holds_objects, lists_deep, traced
 from autobatch.passes.inference import infer
 
 Pair = tuple[str, str]
@@ -160,6 +160,8 @@ class _Analysis:
 
     def is_array(self, variable: str) -> bool:
         """Whether it may hold what can be changed in place."""
+        if variable == FROM_OUTSIDE:
+            return True
         type_ = self.types[variable]
         arrays = any(isinstance(leaf, Tensor) and leaf.shape for leaf in dynamic(type_))
         return arrays or bool(opaque(type_)) or any(isinstance(part, list | MemberList) for part in containers(type_))
@@ -266,6 +268,8 @@ class _Analysis:
             live = self.live_after(i, k)
             if isinstance(op, ir.Call) and op.inputs.count(old) > 1:
                 raise _given_twice(op, old)
+            if FROM_OUTSIDE in state.partners(old):
+                raise _from_outside(op, old)
             for other in sorted(state.partners(old) & {*live, *op.inputs} - {new, old, *op.outputs}):
                 if not self.is_affected(other, op, old):
                     continue
@@ -315,6 +319,15 @@ class _Analysis:
 
     def copy(self, name: str) -> str:
         return "list(...)" if self.is_list(name) else "tf.identity(...)"
+
+
+def _from_outside(op: ir.LocalOp, name: str) -> errors.UnsupportedSyntaxError:
+    return errors.UnsupportedSyntaxError(
+        f"`{name.split('.')[0]}` is changed in place, and may be a list or an array from outside, which members share.",
+        [(op.location, "")],
+        "copy it first: list(...), or np.array(...).",
+        kind="outside-changed",
+    )
 
 
 def _given_twice(call: ir.Call, name: str) -> errors.UnsupportedSyntaxError:

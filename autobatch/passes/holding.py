@@ -14,7 +14,7 @@ from autobatch import context, ir
 from autobatch.ir import regions
 from autobatch.ir.typed import TypedProgram
 from autobatch.ir.types import Opaque, Type, opaque, type_of
-from autobatch.language.lists import MemberList
+from autobatch.language.lists import OUTSIDE, MemberList
 from autobatch.passes.changed_arguments import is_change
 from autobatch.passes.conversions import CONVERSION
 from autobatch.tracing.execute import execute
@@ -22,6 +22,7 @@ from autobatch.tracing.symbolic import symbolic
 
 Held = Mapping[str, bool]  # inputs of which an output holds the object, or a part; whether it is surely the very same
 Place = tuple[int, int]  # block and operation
+FROM_OUTSIDE = "what is from outside"  # in place of a name
 
 
 @dataclass(frozen=True)
@@ -137,9 +138,12 @@ def _held_of(value: Any, inputs: Mapping[str, Any], views: Mapping[int, list[Any
             if id(part) in seen:
                 continue
             seen.add(id(part))
+            if part is OUTSIDE:
+                held[FROM_OUTSIDE] = False
             for v in owners.get(id(part), ()):
                 held[v] = held.get(v, False) or (part is value and inputs[v] is value)
-            pending += [part.base] if isinstance(part, np.ndarray) else views.get(id(part), [])
+            pending += views.get(id(part), [])
+            pending += [part.base] if isinstance(part, np.ndarray) else []
     return held
 
 

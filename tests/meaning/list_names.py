@@ -303,3 +303,37 @@ def whole_slice(n):
     w = v
     v[:] = [5] * n
     return w, v != [5, 5], v != w
+
+
+KNOWN, WEIGHTS = [1, 2, 3], np.array([0.5, 1.0])
+
+
+@case(n, refused="outside-changed")
+def list_from_outside(n):
+    v = KNOWN
+    v.append(n)
+    return v
+
+
+@case(n, refused="outside-changed")
+def list_from_outside_in_a_loop(n):
+    v = KNOWN
+    for i in range(n):
+        v[0] = i
+    return v[0]
+
+
+@case(n, refused="outside-changed")
+def array_from_outside(n):
+    w = WEIGHTS
+    w[0] = n
+    return w
+
+
+@case(n)
+def copy_of_what_is_outside(n):
+    v, w = list(KNOWN), WEIGHTS + 0
+    v.append(n)
+    w[0] = n
+    total = KNOWN
+    return v, w, len(total), sum(KNOWN), KNOWN[n % 3]
