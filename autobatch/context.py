@@ -153,6 +153,24 @@ def collected_remarks() -> Iterator[list[Remark]]:
         _remarks.reset(token)
 
 
+_checks_divisions: ContextVar[bool] = ContextVar("autobatch_checks_divisions", default=False)
+
+
+def checks_divisions() -> bool:
+    """Whether a float that is divided by zero raises ZeroDivisionError, as Python's does, and not NumPy's."""
+    return _checks_divisions.get()
+
+
+@contextmanager
+def checked_divisions(whether: bool) -> Iterator[None]:
+    """Around code of which the program catches ZeroDivisionError."""
+    token = _checks_divisions.set(whether)
+    try:
+        yield
+    finally:
+        _checks_divisions.reset(token)
+
+
 _views: ContextVar[dict[int, list[Any]] | None] = ContextVar("autobatch_views", default=None)
 
 

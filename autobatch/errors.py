@@ -52,13 +52,14 @@ class AutobatchError(Exception):
     def __reduce__(self) -> Any:
         kept = {name: vars(self)[name] for name in ("members", "results") if name in vars(self)}
         arguments = (self.message, self.places, self.help)
-        return _rebuilt, (getattr(self, "raised", None) or type(self), arguments, {"kind": self.kind, **kept})
+        kinds = tuple(getattr(kind, "raised", kind) for kind in getattr(self, "together", (type(self),)))
+        return _rebuilt, (kinds, arguments, {"kind": self.kind, **kept})
 
 
-def _rebuilt(kind: type[Exception], arguments: tuple, attributes: dict[str, Any]) -> AutobatchError:
-    """A pickled error; ``kind`` may be the class that members raised."""
-    made = kind if issubclass(kind, AutobatchError) else raised_by_members(kind)
-    error = made(*arguments, kind=attributes["kind"])
+def _rebuilt(kinds: tuple[type[Exception], ...], arguments: tuple, attributes: dict[str, Any]) -> AutobatchError:
+    """A pickled error; ``kinds`` may be classes that members raised."""
+    made = [kind if issubclass(kind, AutobatchError) else raised_by_members(kind) for kind in kinds]
+    error = raised_together(*made)(*arguments, kind=attributes["kind"])
     vars(error).update(attributes)
     return error
 
@@ -66,7 +67,8 @@ def _rebuilt(kind: type[Exception], arguments: tuple, attributes: dict[str, Any]
 def usual_kind(error: type[AutobatchError]) -> str:
     """The short name of a class's messages that have none of their own, such as "batch-shape" of BatchShapeError."""
     if hasattr(error, "raised"):
-        return "member-raises"
+        base = next((known for known in _KNOWN.values() if issubclass(error, known)), None)
+        return "member-raises" if base is None else usual_kind(base)
     return re.sub("(?<=[a-z])(?=[A-Z])", "-", error.__name__.removesuffix("Error")).lower()
 
 
@@ -128,7 +130,14 @@ class MemberIndexError(MemberError, IndexError):
 
 
 class MemberArithmeticError(MemberError, ArithmeticError):
-    """Some members divided an integer by zero, or left the range of 64-bit integers, or made an int of no number."""
+    """Some members computed what has no result, such as a division by zero."""
+
+
+class NumberRangeError(MemberArithmeticError):
+    """Some members left the numbers that they can compute with, mostly ints of 64 bits, where Python would go on.
+
+    No ``except`` of theirs catches it.
+    """
 
 
 class MemberAssertionError(MemberError, AssertionError):
@@ -147,14 +156,35 @@ def raised_by_members(kind: type[Exception]) -> type[MemberError]:
     """The error for members that raised an exception of this class: a MemberError, and one of that class too."""
     if kind in _KNOWN:
         return _KNOWN[kind]
+    base = next((_KNOWN[each] for each in kind.__mro__ if each in _KNOWN), MemberError)
     own = {
         "__doc__": f"Some members raised {kind.__name__}.",
         "__module__": __name__,
         "__str__": Exception.__str__,
         "raised": kind,
-        "advice": "the error's `results` has what the others return.",
+        "advice": "the error's `results` has what the others return." if base is MemberError else base.advice,
     }
-    return type(f"Member{kind.__name__}", (MemberError, kind), own)
+    made: Any = type(f"Member{kind.__name__}", (base, kind), own)
+    return made
+
+
+@functools.cache
+def raised_together(*kinds: type[Any]) -> type[Any]:
+    """The error of members that failed with these, the first of whom the message tells: it is of every class."""
+    others = [kind for kind in kinds[1:] if not issubclass(kinds[0], kind)]
+    bases = tuple(kind for kind in (kinds[0], *others) if not any(k is not kind and issubclass(k, kind) for k in kinds))
+    if len(bases) < 2:
+        return kinds[0]
+    own = {"__doc__": kinds[0].__doc__, "__module__": __name__, "together": kinds, "advice": kinds[0].advice}
+    try:
+        return type(kinds[0].__name__, bases, own)
+    except TypeError:  # Python cannot make one class of these
+        return kinds[0]
+
+
+def is_of(error: type[MemberError], kinds: tuple[type[BaseException], ...]) -> bool:
+    """Whether ``except kinds`` catches what members fail with; Python would not raise what is a limit of ours."""
+    return issubclass(error, kinds) and not issubclass(error, _LIMITS)
 
 
 class ListFullError(MemberError):
@@ -165,6 +195,9 @@ class ListFullError(MemberError):
 
 class StackOverflowError(MemberError):
     """Some members' calls nest deeper than ``max_depth``."""
+
+
+_LIMITS = (NumberRangeError, ListFullError, StackOverflowError)
 
 
 class UnfinishedError(MemberError):

@@ -334,7 +334,40 @@ def meets_a_wide_int(x):
     return n + 3_000_000_000  # here
 
 
+def reads_an_exception(x):
+    try:
+        y = 1 / x
+    except ZeroDivisionError as error:
+        print(error)  # here
+        y = 0.0
+    return y
+
+
+def catches_deep_calls(x):
+    try:
+        return abs(x)
+    except RecursionError:  # here
+        return x
+
+
+def raises_one_of_several(x):
+    try:
+        return 1 / x
+    except (ZeroDivisionError, ValueError):
+        raise  # here
+
+
+def leaves_by_finally(x):
+    try:
+        return 1 / x
+    finally:
+        if x == 0:  # here
+            return x  # noqa: B012
+
+
 CASES = [
+    (reads_an_exception, UnsupportedSyntaxError), (catches_deep_calls, UnsupportedSyntaxError),
+    (raises_one_of_several, UnsupportedSyntaxError), (leaves_by_finally, UnsupportedSyntaxError),
     (meets_a_wide_int, TypeMismatchError),
     (is_it_the_same, TypeMismatchError), (repeats_a_tuple, TypeMismatchError), (meets_a_huge_int, TypeMismatchError),
     (repeats_a_row, TypeMismatchError), (list_in_a_set, TypeMismatchError), (list_of_texts, TypeMismatchError),

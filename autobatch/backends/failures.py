@@ -55,7 +55,8 @@ def fault(
         else:
             text = ":" + "".join(f"\n  member {start + m}: {words}" for m, words in said.items())
         assert first.error is not None
-        return first.error(
+        others = dict.fromkeys(checks[int(codes[m]) - 1].error for m in failed)
+        return errors.raised_together(first.error, *(kind for kind in others if kind is not first.error))(
             f"In {_members([start + m for m in same])}, {first.failure}{text}",
             [(first.location, "")],
             first.error.advice,

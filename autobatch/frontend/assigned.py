@@ -35,6 +35,8 @@ class _Walk:
             case gast.If():
                 known = self.simple(node.test, known)
                 return _both(self.block(node.body, known), self.block(node.orelse, known))
+            case gast.Try():
+                return self.attempt(node, known)
             case gast.While() | gast.For():
                 return self.loop(node, known)
             case gast.Break():
@@ -47,6 +49,13 @@ class _Walk:
                 return None
             case _:
                 return self.simple(node, known)
+
+    def attempt(self, node: gast.Try, known: frozenset[str]) -> Known:
+        result = self.block(node.orelse, self.block(node.body, known))
+        for handler in node.handlers:
+            result = _both(result, self.block(handler.body, known))
+        last = self.block(node.finalbody, known)
+        return None if result is None or last is None else result | last
 
     def loop(self, node: gast.While | gast.For, known: frozenset[str]) -> Known:
         known = self.simple(node.test if isinstance(node, gast.While) else node.iter, known)

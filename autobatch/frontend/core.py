@@ -5,6 +5,9 @@ y = F(x, ...)               a call to an autobatched function; the arguments are
 if c: ... else: ...         c is a name, or ``not`` a name
 while True: ...
 break, continue, return y
+try: ... except E as n: ... else: ...      n: the number of the clause that catches it (see ``ir.Handler``)
+raise n                     on to the handler further out; without n, what cannot be reached
+try: pass finally: ...      what runs outside of the ``try`` that ``leaves`` names, though it stands in it
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from typing import Any
 
 import gast
 
+from autobatch import ir
 from autobatch.frontend.source import Source
 
 
@@ -69,3 +73,4 @@ class Core:
     calls: dict[str, Target]  # which function a name in a core call stands for
     helpers: dict[str, Helper]  # what goes into each primitive that uses the name
     loops: dict[str, tuple]  # the variables that hold a loop's items, and the places of the loops
+    clauses: dict[str, tuple[ir.Classes, ...]]  # what the handlers catch, by the name of their number

@@ -1,7 +1,7 @@
 """From the user's Python to core Python, which ``as_text("source")`` shows: one statement after the other.
 
-The desugarer is one class in several files: statements here, on top of nested functions (nested.py), loops and
-comprehensions (loops.py), expressions (expressions.py) and what names mean (scope.py).
+The desugarer is one class in several files: statements here, on top of exceptions (exceptions.py), nested functions
+(nested.py), loops and comprehensions (loops.py), expressions (expressions.py) and what names mean (scope.py).
 """
 
 from __future__ import annotations
@@ -14,14 +14,13 @@ import gast
 from autobatch import errors
 from autobatch.frontend import deques, fence
 from autobatch.frontend.core import Callee, Core
+from autobatch.frontend.exceptions import Exceptions
 from autobatch.frontend.list_methods import ListMethods
 from autobatch.frontend.loops import split_walrus
-from autobatch.frontend.nested import Nested
 from autobatch.frontend.refusals import together
 from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.source import Source, unparse
 from autobatch.frontend.syntax import Statements, always_leaves, assign, constant, load, renamed, store, support
-from autobatch.frontend.texts import escaped
 
 
 def desugar(source: Source, callee_of: Callable[[Any], Callee | None], unrolled: Mapping[Any, int]) -> Core:
@@ -37,7 +36,7 @@ def desugar(source: Source, callee_of: Callable[[Any], Callee | None], unrolled:
     return _Desugarer(source, ListMethods(source).visit(source.tree), callee_of, unrolled).run()
 
 
-class _Desugarer(Nested):
+class _Desugarer(Exceptions):
     def run(self) -> Core:
         self.result = self.fresh("result")
         self.refused: list[errors.UnsupportedSyntaxError] = []
@@ -51,7 +50,7 @@ class _Desugarer(Nested):
         definition.args = gast.parse(f"def f({', '.join(self.source.parameters)}): pass").body[0].args
         definition.body = body
         tree = gast.copy_location(definition, self.tree)
-        return Core(self.source, tree, self.result, self.calls, self.helpers, self.loops)
+        return Core(self.source, tree, self.result, self.calls, self.helpers, self.loops, self.clauses)
 
     def block(self, statements: Statements) -> Statements:
         (outer, self.out), (after, self.rest) = (self.out, []), (self.rest, list(statements))
@@ -61,8 +60,9 @@ class _Desugarer(Nested):
                 getattr(self, f"do_{type(statement).__name__}")(statement)
             except errors.UnsupportedSyntaxError as refusal:
                 self.refused.append(refusal)
-                for inside in ("body", "orelse"):
-                    self.block(getattr(statement, inside, []))
+                for part in (statement, *getattr(statement, "handlers", [])):
+                    for inside in ("body", "orelse", "finalbody"):
+                        self.block(getattr(part, inside, []))
             except Exception:
                 if not self.refused:  # else it may be a consequence
                     raise
@@ -127,42 +127,6 @@ class _Desugarer(Nested):
     def do_AugAssign(self, node: gast.AugAssign) -> None:
         value = self.expression(node.value)
         self.emit(gast.AugAssign(target=node.target, op=node.op, value=value), node)
-
-    def do_Assert(self, node: gast.Assert) -> None:
-        values: Statements = []
-        text = self.text(node.msg, values) if node.msg is not None else ""
-        test = self.expression(node.test)
-        arguments = [test, constant(self.written(node.test), node), constant(text, node)]
-        if values:
-            arguments.append(self.shown(values, node))
-        self.emit(gast.Expr(value=support("assert_", arguments, node)), node)
-
-    def do_Raise(self, node: gast.Raise) -> None:
-        raised = node.exc if node.exc is not None else constant(None, node)
-        call = isinstance(raised, gast.Call)
-        kind = self.static_value(raised.func if call else raised)
-        values: Statements = []
-        if isinstance(kind, Exception) and not call:  # made outside
-            reference, text, kind = support("type_", [raised], node), escaped(str(kind)), type(kind)
-        else:
-            reference, text = (raised.func, self.message(raised, values)) if call else (raised, "")
-        if not (isinstance(kind, type) and issubclass(kind, Exception)):
-            self.refuse(
-                node,
-                "`raise` of what is no known exception",
-                "raise a class of exceptions, or call one: raise ValueError(f'not {x}').",
-                kind="raise-statement",
-            )
-        arguments = [reference, constant(text, node), self.shown(values, node)]
-        self.emit(gast.Expr(value=support("raise_", arguments, node)), node)
-        self.emit(gast.Raise(exc=None, cause=None), node)
-
-    def message(self, call: gast.Call, values: Statements) -> str:
-        """What an exception says that is made by this call, as a text for ``str.format``."""
-        if len(call.args) == 1 and not call.keywords:
-            return self.text(call.args[0], values)
-        parts = [self.field(argument, values, "!r") for argument in call.args]
-        return f"({', '.join(parts)})" if parts else ""
 
     def written(self, node: gast.AST) -> str:
         """The expression as the user wrote it."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import gast
 
+from autobatch import ir
 from autobatch.frontend.core import Callee, Helper, Target
 from autobatch.frontend.list_methods import popped
 from autobatch.frontend.scope import UNKNOWN, Scope
@@ -117,6 +118,7 @@ class Expressions(Scope):
         self.helpers: dict[str, Helper] = {}
         self.lifted: dict[str, Callee] = {}  # nested functions that became functions of their own
         self.loops: dict[str, tuple] = {}
+        self.clauses: dict[str, tuple[ir.Classes, ...]] = {}  # of the handlers of `try`
         self.used_at_once = set[int]()  # the lambdas and generators that are arguments of a call
 
     def emit(self, statement: gast.AST, at: gast.AST) -> None:

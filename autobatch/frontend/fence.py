@@ -12,8 +12,9 @@ from autobatch.frontend.source import Source
 from autobatch.frontend.syntax import SCOPES
 
 _STATEMENTS = (
-    gast.Assign, gast.AugAssign, gast.AnnAssign, gast.Expr, gast.If, gast.While, gast.For,
+    gast.Assign, gast.AugAssign, gast.AnnAssign, gast.Expr, gast.If, gast.While, gast.For, gast.Try,
     gast.Assert, gast.Break, gast.Continue, gast.FunctionDef, gast.Pass, gast.Raise, gast.Return,
+    gast.ExceptHandler,
 )  # fmt: skip
 _EXPRESSIONS = (
     gast.Attribute, gast.BinOp, gast.BoolOp, gast.Call, gast.Compare, gast.Constant, gast.Dict, gast.DictComp,
@@ -36,16 +37,12 @@ class _Refused:
     kind: str
 
 
-_NO_EXCEPTIONS = "a member's exception cannot be caught yet; test for the bad case with `if`."
 _NO_YIELD = "collect results in a tensor and return it."
 _NO_WAITING = "autobatched code cannot wait for anything."
 _NO_OUTER = "return the new value, and assign it outside."
 _NO_IMPORT = "import at the top of the file."
-_TRY = _Refused("`try`", _NO_EXCEPTIONS, "try-statement")
 _REFUSED = {
     "With": _Refused("`with`", "move the `with` into an undecorated helper function and call that.", "with-statement"),
-    "Try": _TRY,
-    "TryStar": _TRY,
     "Yield": _Refused("`yield`", _NO_YIELD, "yield"),
     "YieldFrom": _Refused("`yield from`", _NO_YIELD, "yield"),
     "Await": _Refused("`await`", _NO_WAITING, "await"),

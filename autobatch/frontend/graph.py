@@ -26,6 +26,16 @@ class _Draft:
 
     ops: list[ir.LocalOp] = field(default_factory=list)
     end: tuple = ()
+    handlers: tuple[_Handler, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Handler:
+    """As ``ir.Handler``."""
+
+    number: str
+    block: _Draft
+    clauses: tuple[ir.Classes, ...]
 
 
 @dataclass(frozen=True)
@@ -50,6 +60,7 @@ class _Builder:
         self.core, self.source, self.function_names = core, core.source, function_names
         self.expressions = _compile_primitives(core)
         self.blocks: list[_Draft] = []
+        self.handlers: tuple[_Handler, ...] = ()  # from the innermost outwards
         self.locals = set(self.source.parameters) | set(names(core.tree.body, gast.Store))
 
     def run(self, name: str) -> ir.Function:
@@ -57,7 +68,14 @@ class _Builder:
         self.statements(self.core.tree.body, None)
         self.exit_if_open()
         number = {id(block): i for i, block in enumerate(self.blocks)}
-        blocks = tuple(ir.Block(tuple(b.ops), _terminator(b.end, number)) for b in self.blocks)
+        blocks = tuple(
+            ir.Block(
+                tuple(b.ops),
+                _terminator(b.end, number),
+                tuple(ir.Handler(h.number, number[id(h.block)], h.clauses) for h in b.handlers),
+            )
+            for b in self.blocks
+        )
         return ir.Function(name, self.source.parameters, blocks, (self.core.result,), self.source.definition_location)
 
     def exit_if_open(self) -> None:
@@ -66,6 +84,7 @@ class _Builder:
 
     def place(self, block: _Draft) -> _Draft:
         """Puts the block next in program order, which is the order of the source."""
+        block.handlers = self.handlers
         self.blocks.append(block)
         self.current = block
         return block
@@ -99,8 +118,14 @@ class _Builder:
                 self.goto(loop.exit if isinstance(node, gast.Break) else loop.head)
             case gast.Return():
                 self.current.end = self.current.end or (ir.Return,)
-            case gast.Raise():
+            case gast.Raise(exc=None):
                 self.current.end = (ir.Raise,)
+            case gast.Raise(exc=gast.Name(id=number)):
+                self.raise_further(number, node)
+            case gast.Try(handlers=[]):
+                self.outside(node, loop)
+            case gast.Try():
+                self.attempt(node, loop)
             case _:
                 inputs, outputs = _variables(node, self.locals, self.core.helpers)
                 location = self.source.location(node)
@@ -117,6 +142,43 @@ class _Builder:
             self.statements(body, loop)
             self.goto(after)
         self.place(after)
+
+    def attempt(self, node: gast.Try, loop: _Loop | None) -> None:
+        handler, orelse, after = _Draft(), _Draft(), _Draft()
+        (caught,) = node.handlers
+        outer = self.handlers
+        self.within((_Handler(caught.name.id, handler, self.core.clauses[caught.name.id]), *outer))
+        self.statements(node.body, loop)
+        self.goto(orelse)
+        self.handlers = outer
+        for block, body in ((orelse, node.orelse), (handler, caught.body)):
+            self.place(block)
+            self.statements(body, loop)
+            self.goto(after)
+        self.place(after)
+
+    def within(self, handlers: tuple[_Handler, ...]) -> None:
+        """Has what follows run in a block of its own, with these handlers."""
+        self.handlers = handlers
+        block = _Draft()
+        self.goto(block)
+        self.place(block)
+
+    def outside(self, node: gast.Try, loop: _Loop | None) -> None:
+        inner = self.handlers
+        (at,) = (k for k, handler in enumerate(inner) if handler.number == node.leaves)
+        self.within(inner[at + 1 :])
+        self.statements(node.finalbody, loop)
+        if not self.current.end:
+            self.within(inner)
+
+    def raise_further(self, number: str, node: gast.Raise) -> None:
+        """Hands on what was raised, behind the clauses of this number's handler, which do not catch it."""
+        outer = self.handlers[0].number if self.handlers else number
+        count = len(self.core.clauses[number])
+        further = ir.Expression(f"«0» - {count}", lambda number: number - count)
+        self.current.ops.append(ir.Primitive((outer,), further, (number,), self.source.location(node)))
+        self.current.end = (ir.Jump, self.handlers[0].block) if self.handlers else (ir.Raise, number)
 
     def call(self, target: gast.Name, node: gast.Call, callee: Target, alias: str) -> ir.LocalOp:
         inputs = tuple(argument.id for argument in node.args)
@@ -167,6 +229,9 @@ def _primitive_statements(body: Statements, core: Core) -> Statements:
     for node in body:
         if isinstance(node, gast.If | gast.While):
             found += _primitive_statements([*node.body, *node.orelse], core)
+        elif isinstance(node, gast.Try):
+            handled = [statement for handler in node.handlers for statement in handler.body]
+            found += _primitive_statements([*node.body, *handled, *node.orelse, *node.finalbody], core)
         elif isinstance(node, gast.Assign | gast.AugAssign | gast.Expr) and not _is_call(node, core):
             found.append(node)
     return found

@@ -32,6 +32,7 @@ from autobatch.frontend.syntax import (
     renamed,
     support,
     while_true,
+    with_blocks,
 )  # fmt: skip
 from autobatch.language.indexing import alike, unroll
 from autobatch.language.values import is_tensor
@@ -405,10 +406,9 @@ def own_jumps_replaced(body: Statements, kind: type, new: Statements) -> Stateme
         if isinstance(node, kind):
             result += [gast.copy_location(statement, node) for statement in new]
         elif own_jumps([node], kind):
-            arms = {name: getattr(node, name) for name in node._fields}
-            for name in ("body", "orelse") if isinstance(node, gast.If) else ("orelse",):
-                arms[name] = own_jumps_replaced(arms[name], kind, new)
-            result.append(gast.copy_location(type(node)(**arms), node))
+            result.append(
+                with_blocks(node, lambda block, looped: block if looped else own_jumps_replaced(block, kind, new))
+            )
         else:
             result.append(node)
     return result

@@ -21,7 +21,7 @@ from autobatch.frontend.source import Source, compile_functions
 from autobatch.frontend.syntax import assign, bound_names, late_names, names, renamed
 from autobatch.language.values import is_tensor
 
-_CONTROL_FLOW = (gast.If, gast.While, gast.For, gast.IfExp, gast.BoolOp, gast.Not, gast.Assert)
+_CONTROL_FLOW = (gast.If, gast.While, gast.For, gast.IfExp, gast.BoolOp, gast.Not, gast.Assert, gast.Try)
 
 
 class Nested(Reductions):

@@ -117,10 +117,27 @@ def always_leaves(body: Statements) -> bool:
             return True
         case gast.If(body=yes, orelse=no):
             return always_leaves(yes) and always_leaves(no)
+        case gast.Try(body=inside, handlers=handlers, orelse=orelse, finalbody=last):
+            ends = always_leaves(inside) or always_leaves(orelse)
+            return always_leaves(last) or (bool(handlers) and ends and all(always_leaves(h.body) for h in handlers))
         case gast.While(body=inside):
             return not any(isinstance(n, gast.Break) for s in inside for n in gast.walk(s))
         case _:
             return False
+
+
+def with_blocks(node: gast.AST, change: Callable[[Statements, bool], Statements]) -> gast.AST:
+    """A copy of a statement with each block of statements in it changed, which is told whether it is a loop's body."""
+    if not isinstance(node, gast.If | gast.While | gast.For | gast.Try | gast.ExceptHandler):
+        return node
+    fields = dict(gast.iter_fields(node))
+    for name in {"body", "orelse", "finalbody"} & {*fields}:
+        fields[name] = change(fields[name], name == "body" and isinstance(node, gast.While | gast.For))
+    if isinstance(node, gast.Try):
+        fields["handlers"] = [with_blocks(handler, change) for handler in node.handlers]
+    copy = gast.copy_location(type(node)(**fields), node)
+    vars(copy).update({name: value for name, value in vars(node).items() if name not in fields})
+    return copy
 
 
 def own_jumps(body: Statements, kind: type) -> bool:
@@ -131,6 +148,8 @@ def own_jumps(body: Statements, kind: type) -> bool:
 def own_statements(node: gast.AST) -> Statements:
     """The statements inside a statement whose ``break`` leaves the same loop as its own would."""
     arms = [*node.body, *node.orelse] if isinstance(node, gast.If) else []
+    if isinstance(node, gast.Try):
+        return [*node.body, *node.orelse, *node.finalbody, *(s for handler in node.handlers for s in handler.body)]
     return [*arms, *node.orelse] if isinstance(node, gast.While | gast.For) else arms
 
 

@@ -74,6 +74,7 @@ def reaching(function: ir.Function) -> list[dict[str, frozenset[Definition]]]:
     blocks = function.blocks
     variables = {v for block in blocks for op in block.ops for v in (*ir.reads(op), *ir.writes(op))}
     variables |= {*function.inputs, *function.outputs}
+    variables |= {block.terminator.condition for block in blocks if isinstance(block.terminator, ir.Branch)}
     before: list[dict[str, frozenset[Definition]]] = [{} for _ in blocks]
     before[0] = {v: frozenset({(0, -1)}) for v in variables}
     parents = predecessors(blocks)

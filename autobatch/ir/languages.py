@@ -1,7 +1,7 @@
 """The two control-flow-graph languages of the paper (Radul et al. 2020, figures 2 and 4).
 
     Local  Program = [Function]    Function = inputs, [Block], outputs
-           Block = [Op], Terminator
+           Block = [Op], Terminator, [Handler]              (no handlers behind the pass ``exceptions``)
            Op = Primitive ys = f(xs) | Call ys = F(xs)
            Terminator = Jump i | Branch x i j | Return | Raise
     Stack  StackProgram = inputs, [Block], outputs          (all functions merged)
@@ -48,7 +48,8 @@ class Expression:
     "member", the whole "batch", or it is a "write" to some items of its first input, which backends do
     in place.  What ``changes`` its first input (1), or an item of it (2), gives that anew as its first
     output.  An item assignment has ``place``, from the same inputs to where and what it writes; of what
-    handles the batch, ``size`` is the only size of batch that it takes, or None.
+    handles the batch, ``size`` is the only size of batch that it takes, or None.  Where ``call`` may raise, rather
+    than fail members, ``instead`` gives what takes the expression's place.
     """
 
     template: str
@@ -57,6 +58,7 @@ class Expression:
     changes: int = field(default=0, compare=False)
     place: Callable | None = field(default=None, compare=False, repr=False)
     size: int | None = field(default=None, compare=False, repr=False)
+    instead: Callable[[Exception], Expression] | None = field(default=None, compare=False, repr=False)
 
     def text(self, inputs: Iterable[str]) -> str:
         text = self.template
@@ -193,10 +195,16 @@ class Return:
 
 @dataclass(frozen=True)
 class Raise:
-    """The end of members that have failed a check in the block, which are all that get here."""
+    """The end of members that have failed a check in the block, which are all that get here.
+
+    With the variable ``number`` it is what they go on to from a handler, of a function whose callers may catch what
+    they raised (see ``Handler``).
+    """
+
+    number: str | None = None
 
     def __str__(self) -> str:
-        return "raise"
+        return "raise" if self.number is None else f"raise {self.number}"
 
 
 # --- blocks, functions, programs ----------------------------------------------------------------
@@ -207,13 +215,34 @@ Op = LocalOp | StackOp
 Terminator = Jump | Branch | PushJump | Return | Raise
 
 
+Classes = tuple[type[BaseException], ...]
+
+
+@dataclass(frozen=True)
+class Handler:
+    """Local language: where members go that raise in a block what some clause of a ``try`` around it catches.
+
+    ``variable`` gets the number of the first such clause, counted from 1 through this handler's clauses, then those
+    of the handlers further out, then those around the calls of the function.
+    """
+
+    variable: str
+    block: int
+    clauses: tuple[Classes, ...]
+
+    def __str__(self) -> str:
+        clauses = " | ".join(", ".join(kind.__name__ for kind in kinds) for kinds in self.clauses)
+        return f"handler {self.variable} {self.block}: {clauses}".rstrip()
+
+
 @dataclass(frozen=True)
 class Block:
     ops: tuple[Any, ...]  # each an Op
     terminator: Terminator
+    handlers: tuple[Handler, ...] = ()  # from the innermost outwards; the pass ``exceptions`` takes them away
 
     def __str__(self) -> str:
-        return "\n".join(f"  {line}" for line in (*map(str, self.ops), str(self.terminator)))
+        return "\n".join(f"  {line}" for line in (*map(str, self.handlers), *map(str, self.ops), str(self.terminator)))
 
 
 def successors(terminator: Terminator) -> tuple[int, ...]:

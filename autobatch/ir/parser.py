@@ -10,6 +10,7 @@ is "member", or "write" where that shows.  ``str(parse(str(program))) == str(pro
 from __future__ import annotations
 
 import ast
+import builtins
 import collections
 import re
 import symtable
@@ -97,7 +98,7 @@ def _program(lines: _Lines) -> ir.Program:
         drafts = _blocks(lines, _local_op)
         signature = ir.Signature(name, _names(inputs), _names(outputs))
         known = _known(drafts, [*signature.inputs, *signature.outputs])
-        blocks = tuple(ir.Block(tuple(make(known) for make in ops), end) for ops, end, _ in drafts)
+        blocks = tuple(ir.Block(tuple(make(known) for make in ops), end, handlers) for ops, end, _, handlers in drafts)
         functions.append(ir.Function(name, signature.inputs, blocks, signature.outputs, place))
     return ir.Program(tuple(functions))
 
@@ -109,8 +110,8 @@ def _stack_program(lines: _Lines) -> ir.StackProgram:
     drafts = _blocks(lines, _stack_op)
     held = () if registers == "none" else _names(registers)
     known = _known(drafts, [*inputs, *outputs, *held])  # what is never set shares the register of what is
-    blocks = tuple(ir.Block(tuple(make(known) for make in ops), end) for ops, end, _ in drafts)
-    labels = tuple((i, label) for i, (_, _, label) in enumerate(drafts) if label)
+    blocks = tuple(ir.Block(tuple(make(known) for make in ops), end) for ops, end, *_ in drafts)
+    labels = tuple((i, label) for i, (_, _, label, _) in enumerate(drafts) if label)
     return ir.StackProgram(inputs, blocks, outputs, labels, _names(stacks or ""), held)
 
 
@@ -127,11 +128,12 @@ class _Op:
         return self.make(known)
 
 
-_Draft = tuple[list[_Op], Any, str]  # operations, terminator, label
+_Draft = tuple[list[_Op], Any, str, tuple[ir.Handler, ...]]  # operations, terminator, label
 
 
 def _known(drafts: list[_Draft], more: list[str]) -> _Known:
-    return frozenset(more).union(*(op.outputs for ops, _, _ in drafts for op in ops))
+    handlers = [handler.variable for *_, handlers in drafts for handler in handlers]
+    return frozenset(more).union(handlers, *(op.outputs for ops, *_ in drafts for op in ops))
 
 
 def _blocks(lines: _Lines, op_of: Callable[[str, ir.Location], _Op]) -> list[_Draft]:
@@ -141,21 +143,31 @@ def _blocks(lines: _Lines, op_of: Callable[[str, ir.Location], _Op]) -> list[_Dr
         if int(number) != len(drafts):
             raise errors.InvalidProgramError(f"This should be block {len(drafts)}.", [(lines.location(), "")])
         ops: list[_Op] = []
+        handlers: list[ir.Handler] = []
+        while lines.next_is("handler "):
+            handlers.append(_handler(lines))
         while True:
             line = lines.take("(.*)", "an operation or a terminator")[1]
             end = _terminator(line, lines.location())
             if end is not None:
                 break
             ops.append(op_of(line, lines.location()))
-        drafts.append((ops, end, label or ""))
+        drafts.append((ops, end, label or "", tuple(handlers)))
     return drafts
+
+
+def _handler(lines: _Lines) -> ir.Handler:
+    """Its classes are Python's own."""
+    variable, block, text = lines.take(rf"handler ({_NAME}) (\d+):(.*)", "a handler").groups()
+    clauses = [names.strip().split(", ") for names in text.split(" | ") if names.strip()]
+    return ir.Handler(variable, int(block), tuple(tuple(getattr(builtins, n) for n in names) for names in clauses))
 
 
 def _terminator(line: str, place: ir.Location) -> ir.Terminator | None:
     if line == "return":
         return ir.Return()
-    if line == "raise":
-        return ir.Raise()
+    if found := re.fullmatch(rf"raise(?: ({_NAME}))?", line):
+        return ir.Raise(found[1])
     if found := re.fullmatch(r"push((?:jump|branch) .*) (\d+)", line):
         then = _terminator(found[1], place)
         return ir.PushJump(then, int(found[2]), place) if isinstance(then, ir.Jump | ir.Branch) else None

@@ -16,6 +16,7 @@ import tensorflow as tf
 
 from autobatch import context, errors
 from autobatch.language.list_methods import repeated
+from autobatch.language.rounding import check_exact, operands
 from autobatch.language.values import (
     WeakScalar,
     as_weak,
@@ -37,15 +38,25 @@ Operator = Callable[[Any, Any], Any]
 
 def _floordiv(theirs: Operator, left: tf.Tensor, right: tf.Tensor) -> Any:
     if left.dtype.is_floating:
-        return floor_divided(left, right)
-    return theirs(left, _nonzero(right)) if left.dtype.is_integer else theirs(left, right)
+        return floor_divided(left, _divisor(right))
+    return theirs(left, _divisor(right))
 
 
 def _mod(theirs: Operator, left: tf.Tensor, right: tf.Tensor) -> Any:
-    return theirs(left, _nonzero(right) if left.dtype.is_integer else right)
+    return theirs(left, _divisor(right))
 
 
-_truediv = _mod
+def _truediv(theirs: Operator, left: tf.Tensor, right: tf.Tensor) -> Any:
+    right = _divisor(right)
+    if left.dtype.is_integer and left.dtype.size == 8:
+        for value in (left, right) if not left.shape.rank and not right.shape.rank else ():
+            check_exact(value, tf.float64)
+        left, right = tf.cast(left, tf.float64), tf.cast(right, tf.float64)
+    return theirs(*operands(operator.truediv, left, right))
+
+
+def _of_two(python: Callable) -> Callable[[Operator, tf.Tensor, tf.Tensor], Any]:
+    return lambda theirs, left, right: theirs(*operands(python, left, right))
 
 
 def _pow(theirs: Operator, left: tf.Tensor, right: tf.Tensor) -> Any:
@@ -58,7 +69,7 @@ def _pow(theirs: Operator, left: tf.Tensor, right: tf.Tensor) -> Any:
         )
     if known is None:
         fits = right >= 0
-        context.check(tf.reduce_all(fits), errors.MemberArithmeticError, "an integer is raised to a negative power")
+        context.check(tf.reduce_all(fits), errors.NumberRangeError, "an integer is raised to a negative power")
         right = tf.where(fits, right, tf.zeros([], right.dtype))  # whatever the others do beside it
     value = theirs(left, right)
     if not value.shape.rank and known is None:
@@ -66,7 +77,10 @@ def _pow(theirs: Operator, left: tf.Tensor, right: tf.Tensor) -> Any:
     return value
 
 
-def _nonzero(value: tf.Tensor) -> tf.Tensor:
+def _divisor(value: tf.Tensor) -> tf.Tensor:
+    as_python = value.dtype.is_floating and not value.shape.rank and context.checks_divisions()
+    if not (value.dtype.is_integer or as_python):
+        return value
     known = tf.get_static_value(value)
     return value if known is not None and np.all(known != 0) else divisor(value)
 
@@ -218,7 +232,9 @@ def install() -> None:
     _install_unary()
     _install_matmul()
     _install_repetition()
-    for name, ours in (("floordiv", _floordiv), ("mod", _mod), ("truediv", _truediv), ("pow", _pow)):
+    divisions = (("floordiv", _floordiv), ("mod", _mod), ("truediv", _truediv))
+    others = ((name, _of_two(getattr(operator, name))) for name in ("add", "sub", "mul"))
+    for name, ours in (*divisions, ("pow", _pow), *others):
         _install(name, ours)
     for name in _COMPARISONS:
         _install_meeting(name, reflected=False)

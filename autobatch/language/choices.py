@@ -11,13 +11,16 @@ import tensorflow as tf
 from autobatch import context, errors
 from autobatch.language.list_methods import chosen_list
 from autobatch.language.lists import MemberList, copied_into, is_list
+from autobatch.language.rounding import check_exact
 from autobatch.language.structs import contents
 from autobatch.language.values import (
     WeakScalar,
     adopts,
     check_fits,
     is_tensor,
+    per_member,
     promoted,
+    python_kind,
     weak,
 )
 
@@ -122,6 +125,10 @@ def _choice(condition: tf.Tensor, left: Any, right: Any) -> Any:
     if left is right:
         return left
     sides = left, right
+    if float in map(python_kind, sides):
+        for side, chosen in ((left, condition), (right, ~condition)):
+            if per_member(side) and not getattr(side, "near", False):
+                check_exact(side.tensor if isinstance(side, WeakScalar) else side, tf.float64, chosen)
     left, right = _unified(left, right)
     if isinstance(left, WeakScalar):
         return WeakScalar(tf.where(condition, left.tensor, right.tensor), left.kind, left.near and right.near)

@@ -40,7 +40,7 @@ def summed(values: MemberList, start: Any = 0) -> Any:
         return total + start
     if kind is not float:
         fits = tf.reduce_sum(tf.abs(tf.cast(own, tf.float64))) < 2.0**62
-        context.check(fits, errors.MemberArithmeticError, "a sum leaves the range of 64-bit integers")
+        context.check(fits, errors.NumberRangeError, "a sum leaves the range of 64-bit integers")
     return WeakScalar(total, float if kind is float else int) + start
 
 

@@ -160,7 +160,7 @@ def _factorial(n: Any) -> Any:
         raise errors.TypeMismatchError("math.factorial needs an int.", kind="scalar-function")
     n = int_(n)
     _check(truth(n >= 0), ValueError, "factorial")
-    _check(truth(n <= 20), OverflowError, "factorial")
+    context.check(truth(n <= 20), errors.NumberRangeError, "math.factorial is too large")
     table = tf.constant([math.factorial(k) for k in range(21)], tf.int64)
     return WeakScalar(tf.gather(table, tf.clip_by_value(n.tensor, 0, 20)), int)
 

@@ -10,6 +10,7 @@ import tensorflow as tf
 from autobatch import context, errors
 from autobatch.language.choices import both, either, ifexp, truth
 from autobatch.language.lists import MemberList
+from autobatch.language.rounding import to_digits
 from autobatch.language.values import WIDE_DTYPES, WeakScalar, narrowed, per_member, python_kind
 
 
@@ -28,9 +29,10 @@ def _cast(python: type) -> Callable:
             )
         if python is int and value.dtype.is_floating:
             number = tf.abs(value) < 2.0**63
-            context.check(
-                number, errors.MemberArithmeticError, "a number that is not finite or too large becomes an int"
-            )
+            nan, infinite = tf.math.is_nan(value), tf.math.is_inf(value)
+            context.check(~nan, errors.raised_by_members(ValueError), "nan becomes an int")
+            context.check(~infinite, errors.raised_by_members(OverflowError), "an infinite number becomes an int")
+            context.check(number | nan | infinite, errors.NumberRangeError, "a number beyond 64 bits becomes an int")
             value = tf.where(number, value, tf.zeros([], value.dtype))
         if value.dtype.is_integer and python is int:
             near = args[0].near if isinstance(args[0], WeakScalar) else value.dtype.size < 8
@@ -49,7 +51,7 @@ def divmod_(left: Any, right: Any) -> Any:
 
 
 def round_(value: Any, digits: Any = None) -> Any:
-    """``round(value)``, to the even of two integers that are as near; a tensor to ``digits`` as NumPy does it."""
+    """``round(value)``, to the even of two integers that are as near; a narrow float to ``digits`` as NumPy does it."""
     if not per_member(value):
         return round(value) if digits is None else round(value, digits)
     kind = python_kind(value)
@@ -66,11 +68,13 @@ def round_(value: Any, digits: Any = None) -> Any:
     tensor = value.tensor if isinstance(value, WeakScalar) else value
     if digits is None:
         return int_(tf.round(tensor))
+    if tensor.dtype == tf.float64:
+        rounded = to_digits(tensor, digits)
+        return WeakScalar(rounded, float) if isinstance(value, WeakScalar) else rounded
     scale = tf.constant(10.0 ** abs(digits), tensor.dtype)
     there, back = (tf.multiply, tf.divide) if digits >= 0 else (tf.divide, tf.multiply)
     rounded = back(tf.round(there(tensor, scale)), scale)
-    rounded = tf.where(tf.math.is_finite(rounded), rounded, tensor)
-    return WeakScalar(rounded, float) if isinstance(value, WeakScalar) else rounded
+    return tf.where(tf.math.is_finite(rounded), rounded, tensor)
 
 
 def pow_(base: Any, exponent: Any, modulus: Any = None) -> Any:
@@ -82,8 +86,8 @@ def pow_(base: Any, exponent: Any, modulus: Any = None) -> Any:
     if not all(python_kind(value) in (bool, int) for value in (base, exponent, modulus)):
         raise errors.TypeMismatchError("pow with a modulus is for integers.", kind="scalar-function")
     base, exponent, modulus = map(int_, (base, exponent, modulus))
-    context.check(truth(exponent >= 0), errors.MemberArithmeticError, "an integer is raised to a negative power")
-    context.check(truth(abs(modulus) < 2**31), errors.MemberArithmeticError, "the modulus of pow has more than 31 bits")
+    context.check(truth(exponent >= 0), errors.NumberRangeError, "an integer is raised to a negative power")
+    context.check(truth(abs(modulus) < 2**31), errors.NumberRangeError, "the modulus of pow has more than 31 bits")
     result, square = 1 % modulus, base % modulus
     bits = 63 if isinstance(exponent, WeakScalar) else exponent.bit_length()
     with context.collected_remarks():  # what stays below the square of the modulus fits

@@ -179,7 +179,7 @@ def in_range(i: Any, stop: Any, step: Any) -> Any:
             raise errors.TypeMismatchError("The step of this range is zero.", kind="range-step")
         return i < stop if step > 0 else i > stop
     nonzero = truth(step != 0)
-    context.check(nonzero, errors.MemberError, "the step of the range is zero")
+    context.check(nonzero, errors.raised_by_members(ValueError), "the step of the range is zero")
     rising, falling = tf.convert_to_tensor(i < stop), tf.convert_to_tensor(i > stop)
     return tf.where(tf.convert_to_tensor(step > 0), rising, falling)
 

@@ -14,6 +14,7 @@ import numpy as np
 import tensorflow as tf
 
 from autobatch import context, errors
+from autobatch.language.rounding import operands
 
 DEFAULT_DTYPES = {bool: tf.bool, int: tf.int32, float: tf.float32}
 WIDE_DTYPES = {bool: tf.bool, int: tf.int64, float: tf.float64}
@@ -147,7 +148,7 @@ def narrowed(value: tf.Tensor, dtype: tf.DType) -> tf.Tensor:
         fits = tf.equal(tf.cast(cast, value.dtype), value)
         if dtype.is_unsigned != value.dtype.is_unsigned and dtype.size >= value.dtype.size:
             fits &= value >= 0 if dtype.is_unsigned else cast >= 0
-        context.check(fits, errors.MemberArithmeticError, narrowing_failure(dtype))
+        context.check(fits, errors.NumberRangeError, narrowing_failure(dtype))
     return cast
 
 
@@ -247,15 +248,15 @@ def _combine(python: Callable, result: type | None, left: Any, right: Any) -> An
         return WeakScalar(shifted(python, a, b), int)
     if python is operator.truediv and kind is not float:
         exact = tf.maximum(tf.abs(a), tf.abs(b)) <= 2**53
-        context.check(exact, errors.MemberArithmeticError, "an int beyond 2**53 is divided, and floats would round it")
+        context.check(exact, errors.NumberRangeError, "an int beyond 2**53 is divided, and floats would round it")
         a, b = tf.cast(a, tf.float64), tf.cast(b, tf.float64)
     if kind is float:
         return WeakScalar(_of_floats(python, a, b), float)
     if python is operator.floordiv:
         fits = (a != tf.int64.min) | (b != -1)
-        context.check(fits, errors.MemberArithmeticError, TOO_WIDE)
+        context.check(fits, errors.NumberRangeError, TOO_WIDE)
     if python is operator.pow:  # of which a negative one would be a float
-        context.check(b >= 0, errors.MemberArithmeticError, "an integer is raised to a negative power")
+        context.check(b >= 0, errors.NumberRangeError, "an integer is raised to a negative power")
         b = tf.maximum(b, 0)
     value = tf.cast(python(a, b), WIDE_DTYPES[result or kind])
     near = kind is bool
@@ -305,14 +306,16 @@ TOO_WIDE = "a Python int does not fit 64 bits"
 def divisor(value: tf.Tensor) -> tf.Tensor:
     """The value, of which a member fails that divides by zero; then 1, for whatever the others do beside it."""
     zero = tf.equal(value, tf.zeros([], value.dtype))
-    context.check(~tf.reduce_any(zero), errors.MemberArithmeticError, "a number is divided by zero")
+    # NumPy's arrays of integers divide by zero, with a warning.
+    error = errors.NumberRangeError if value.shape.rank else errors.raised_by_members(ZeroDivisionError)
+    context.check(~tf.reduce_any(zero), error, "a number is divided by zero")
     return tf.where(zero, tf.ones([], value.dtype), value)
 
 
 def _check_above_lowest(value: WeakScalar) -> None:
     """The lowest integer has no counterpart."""
     if value.kind is int and not value.near:
-        context.check(value.tensor != tf.int64.min, errors.MemberArithmeticError, TOO_WIDE)
+        context.check(value.tensor != tf.int64.min, errors.NumberRangeError, TOO_WIDE)
 
 
 def check_range(python: Callable, a: tf.Tensor, b: tf.Tensor, value: tf.Tensor) -> None:
@@ -320,12 +323,14 @@ def check_range(python: Callable, a: tf.Tensor, b: tf.Tensor, value: tf.Tensor) 
     x, y = tf.cast(a, tf.float64), tf.cast(b, tf.float64)
     fits = tf.abs(python(x, y) - tf.cast(value, tf.float64)) <= 2.0 ** (8 * value.dtype.size - 2)
     message = TOO_WIDE if value.dtype == tf.int64 else f"an integer does not fit {value.dtype.name}"
-    context.check(fits, errors.MemberArithmeticError, message)
+    context.check(fits, errors.NumberRangeError, message)
 
 
 def shifted(python: Callable, value: tf.Tensor, by: tf.Tensor, wraps: bool = False) -> tf.Tensor:
     """An integer shifted by a count: what leaves its width is cut off if it ``wraps``, and else fails the member."""
-    context.check(tf.reduce_all(by >= 0), errors.MemberArithmeticError, "a number is shifted by a negative count")
+    context.check(
+        tf.reduce_all(by >= 0), errors.raised_by_members(ValueError), "a number is shifted by a negative count"
+    )
     bits = 8 * value.dtype.size
     inside = tf.clip_by_value(by, tf.zeros([], by.dtype), tf.constant(bits - 1, by.dtype))
     if python is operator.rshift:
@@ -334,7 +339,7 @@ def shifted(python: Callable, value: tf.Tensor, by: tf.Tensor, wraps: bool = Fal
     if not wraps:
         fits = (value == 0) | ((by < bits) & tf.equal(tf.bitwise.right_shift(result, inside), value))
         message = TOO_WIDE if value.dtype == tf.int64 else f"an integer does not fit {value.dtype.name}"
-        context.check(tf.reduce_all(fits), errors.MemberArithmeticError, message)
+        context.check(tf.reduce_all(fits), errors.NumberRangeError, message)
     return tf.where((value == 0) | (by >= bits), tf.zeros([], value.dtype), result)
 
 
@@ -374,11 +379,17 @@ def _of_floats(python: Callable, a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """Python's floats, which raise where TensorFlow's are infinite or no numbers."""
     if python is operator.floordiv:
         return floor_divided(a, b)
+    a, b = operands(python, a, b)
     value = python(a, b)
     if python is operator.pow:
-        finite = tf.math.is_finite(a) & tf.math.is_finite(b)
-        message = "a float to this power is too large, divides by zero, or is complex"
-        context.check(tf.math.is_finite(value) | ~finite, errors.MemberArithmeticError, message)
+        passed = tf.math.is_finite(value) | ~(tf.math.is_finite(a) & tf.math.is_finite(b))
+        at_zero, is_real = a == 0, ~tf.math.is_nan(value)
+        for kind, case, failure in (
+            (errors.raised_by_members(ZeroDivisionError), at_zero, "zero is raised to a negative power"),
+            (errors.NumberRangeError, ~at_zero & ~is_real, "a float to this power is complex"),
+            (errors.raised_by_members(OverflowError), ~at_zero & is_real, "a float to this power is too large"),
+        ):
+            context.check(passed | ~case, kind, failure)
     return value
 
 

@@ -16,6 +16,7 @@ from autobatch.passes.aliasing import share_changes
 from autobatch.passes.block_order import costly_last, epilogue_last
 from autobatch.passes.changed_arguments import hand_back
 from autobatch.passes.costs import estimate
+from autobatch.passes.exceptions import lower_exceptions
 from autobatch.passes.inference import infer
 from autobatch.passes.item_writes import write_in_place
 from autobatch.passes.jump_threading import thread_jumps
@@ -54,6 +55,7 @@ class Pass:
 
 
 PASSES = (
+    Pass("exceptions", lower_exceptions),
     Pass("changed_arguments", hand_back),
     Pass("webs", split_webs),
     Pass("simplify", simplify),

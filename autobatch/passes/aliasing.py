@@ -196,7 +196,7 @@ class _Analysis:
         if isinstance(op, ir.Call):
             callee = self.callee(op)
             given = dict(zip(callee.inputs, op.inputs, strict=True))
-            back = {new: p for new, (_, p) in zip(op.outputs[1:], handed_back(op, callee), strict=True)}
+            back = {new: p for new, _, p in handed_back(op, callee)}
             *_, stored = self.returned_by[op.function]
             objects = holds_objects(self.types[changed])
             return [given[q] for p, q in stored if p == back[changed]] if objects else ()
@@ -205,7 +205,7 @@ class _Analysis:
     def held_by_result(self, call: ir.Call) -> Held:
         """The names that hold, once the call has changed them, what its result may hold."""
         callee = self.callee(call)
-        back = {p: new for new, (_, p) in zip(call.outputs[1:], handed_back(call, callee), strict=True)}
+        back = {p: new for new, _, p in handed_back(call, callee)}
         may, surely, _ = self.returned_by[call.function]
         return {back.get(p, v): p in surely for v, p in zip(call.inputs, callee.inputs, strict=True) if p in may}
 
@@ -218,8 +218,7 @@ class _Analysis:
     def changed_by(self, op: ir.LocalOp) -> list[tuple[str, str]]:
         """The variables that hold what the operation changes in place, with those that held it before."""
         if isinstance(op, ir.Call):
-            arguments = [v for v, _ in handed_back(op, self.callee(op))]
-            return list(zip(op.outputs[1:], arguments, strict=True))
+            return [(new, old) for new, old, _ in handed_back(op, self.callee(op))]
         return [(op.outputs[0], op.inputs[0])] if is_change(op) else []
 
     def changes(self) -> Iterator[tuple[int, int, ir.LocalOp, str, str, State]]:

@@ -47,10 +47,11 @@ def is_change(op: ir.LocalOp | ir.Assign) -> bool:
     return isinstance(op, ir.Primitive) and op.function.changes > 0
 
 
-def handed_back(call: ir.Call, callee: ir.Function) -> list[tuple[str, str]]:
-    """The arguments that a call changes, each with its parameter, in the order of the further results."""
-    parameters = [name.removesuffix(SUFFIX) for name in callee.outputs[1:]]
-    return [(call.inputs[callee.inputs.index(p)], p) for p in parameters]
+def handed_back(call: ir.Call, callee: ir.Function) -> list[tuple[str, str, str]]:
+    """The arguments that a call changes: what holds each behind it, the argument, and its parameter."""
+    arguments = dict(zip(callee.inputs, call.inputs, strict=True))
+    results = [(new, name.removesuffix(SUFFIX)) for new, name in zip(call.outputs, callee.outputs, strict=True)]
+    return [(new, arguments[p], p) for new, p in results[1:] if p + SUFFIX in callee.outputs]
 
 
 SUFFIX = ".changed"

@@ -17,6 +17,7 @@ from autobatch import errors, ir
 from autobatch.ir import regions
 from autobatch.ir.typed import Check, Variable
 from autobatch.ir.types import Exact, Leaf, Shared, Tensor, Type, Weak, leaves, structure, value_as
+from autobatch.language.rounding import rounding_failure
 from autobatch.language.values import narrowing_failure
 
 CONVERSION = "narrowed(«0»)"
@@ -91,9 +92,9 @@ class _Converter:
 
     def conversion(self, target: str, source: str, want: Type, location: ir.Location) -> ir.Primitive:
         for leaf in leaves(want):
-            if isinstance(leaf, Tensor) and leaf.dtype.is_integer:
-                failure = narrowing_failure(leaf.dtype)
-                self.checks.append(Check(errors.MemberArithmeticError, failure, "", Exact(()), location))
+            if isinstance(leaf, Tensor | Weak) and (leaf.dtype.is_integer or leaf.dtype.is_floating):
+                failure = (narrowing_failure if leaf.dtype.is_integer else rounding_failure)(leaf.dtype)
+                self.checks.append(Check(errors.NumberRangeError, failure, "", Exact(()), location))
         converted = ir.Expression(CONVERSION, lambda value: value_as(want, value))
         return ir.Primitive((target,), converted, (source,), location)
 
@@ -113,7 +114,10 @@ def _changes_form(have: Type, want: Type) -> bool:
 def _is_narrower(have: Leaf, want: Leaf) -> bool:
     leaf = have.leaf if isinstance(have, Shared) else have
     is_int = isinstance(leaf, Weak) and leaf.kind is int
-    return is_int and isinstance(want, Tensor) and want.dtype.is_integer and want.dtype != tf.int64
+    narrows = is_int and isinstance(want, Tensor) and want.dtype.is_integer and want.dtype != tf.int64
+    wide = is_int or (isinstance(leaf, Tensor) and leaf.shape == () and leaf.dtype in (tf.int64, tf.uint64))
+    rounds = wide and not getattr(leaf, "near", False) and isinstance(want, Tensor | Weak) and want.dtype.is_floating
+    return narrows or rounds
 
 
 def _is_shorter(have: Leaf, want: Leaf) -> bool:

@@ -4,12 +4,13 @@
         y = 1.0          if x > 0: y = 1.0; y.set = True
     return y             is_set(y.set); return y
 
-What is surely set costs nothing; what is surely unset is refused.
+What is surely set costs nothing; what is surely unset is refused.  A function that returns by what it raised
+(``exceptions.py``) leaves its result unset, which nobody reads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -34,11 +35,13 @@ def checked(function: ir.Function, types: dict[Variable, Type]) -> tuple[ir.Func
     """
     reads = doubtful_reads(function)
     doubtful = {v for found in reads.values() for v in found}
-    if not doubtful:
+    unread = _unset_results(function)
+    if not doubtful | unread:
         return function, ()
-    for v in doubtful:
+    for v in doubtful | unread:
         if not _has_zero(types.get((function.name, v))):
             raise _undefined(function, v)
+    for v in doubtful:
         types[function.name, _flag(v)] = Weak(bool)
     checks: list[Check] = []
 
@@ -54,7 +57,11 @@ def checked(function: ir.Function, types: dict[Variable, Type]) -> tuple[ir.Func
         for v in doubtful.intersection(ir.writes(op)):
             yield ir.Primitive((_flag(v),), _TRUE, (), op.location)
 
-    blocks = [ir.Block(tuple(_unset(doubtful, function, types)), ir.Jump(1))]
+    start = [
+        ir.Primitive((v,), _zero(types[function.name, v]), (), function.location) for v in sorted(doubtful | unread)
+    ]
+    start += [ir.Primitive((_flag(v),), _FALSE, (), function.location) for v in sorted(doubtful)]
+    blocks = [ir.Block(tuple(start), ir.Jump(1))]
     for i, block in enumerate(function.blocks):
         end = [block.terminator] if isinstance(block.terminator, ir.Branch) else []
         ops = tuple(new for k, op in enumerate([*block.ops, *end]) for new in marked(i, k, op))
@@ -79,21 +86,25 @@ def _is_set(failure: str) -> ir.Expression:
     return ir.Expression("is_set(«0»)", lambda flag: context.check(truth(flag), _ERROR, failure))
 
 
-def _unset(variables: Iterable[str], function: ir.Function, types: dict[Variable, Type]) -> Iterator[ir.Primitive]:
-    """What says that the variables are not set yet."""
-    for v in sorted(variables):
-        type_ = types[function.name, v]
-        yield ir.Primitive((v,), ir.Expression("unset", lambda type_=type_: _zero(type_)), (), function.location)
-        yield ir.Primitive((_flag(v),), _FALSE, (), function.location)
-
-
 def _has_zero(type_: Type | None) -> bool:
     return type_ is not None and not any(isinstance(leaf, Shared | Opaque) for leaf in leaves(type_))
 
 
-def _zero(type_: Type) -> Any:
+def _zero(type_: Type) -> ir.Expression:
     """A value of the type, which nobody looks at."""
-    return value_from(type_, [tf.zeros(leaf.shape, leaf.dtype) for leaf in dynamic(type_)], ())
+    return ir.Expression(
+        "unset", lambda: value_from(type_, [tf.zeros(leaf.shape, leaf.dtype) for leaf in dynamic(type_)], ())
+    )
+
+
+def _unset_results(function: ir.Function) -> set[str]:
+    """The results that some path to a return leaves unset."""
+    before, found = reaching(function), set()
+    for i in reachable(function.blocks):
+        if isinstance(function.blocks[i].terminator, ir.Return):
+            written = {v for op in function.blocks[i].ops for v in ir.writes(op)}
+            found |= {v for v in {*function.outputs} - written if before[i].get(v, _UNSET) & _UNSET}
+    return found - {*function.inputs}
 
 
 def doubtful_reads(function: ir.Function) -> dict[Read, list[str]]:

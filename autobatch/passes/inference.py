@@ -35,7 +35,7 @@ from autobatch.language.indexing import UnlikeItemsError
 from autobatch.language.lists import MemberList
 from autobatch.language.operators import raise_
 from autobatch.language.structs import Rows, map_nodes
-from autobatch.passes import conversions, definedness
+from autobatch.passes import conversions, definedness, exceptions
 from autobatch.passes.simplify import decide_branches, simplified
 from autobatch.tracing.execute import execute
 from autobatch.tracing.explain import raise_at
@@ -70,6 +70,7 @@ def infer(program: ir.Program) -> TypedProgram:
     converted = []
     for function in functions:
         made, more = conversions.explicit(program, function, inference.types, inference.made)
+        made = exceptions.without_idle_tests(made, inference.types)
         made, unset = definedness.checked(made, inference.types)
         converted.append(simplified(made))
         checks |= dict.fromkeys((*more, *unset))
@@ -92,20 +93,25 @@ _OF_VALUES = (ArithmeticError, LookupError, ValueError, AssertionError)
 
 
 class _Raises(Exception):  # noqa: N818 (a request, not an error)
-    """An operation raises for all members that get to it, which may be none."""
+    """An operation raises for all members that get to it, which may be none, or be caught."""
 
     def __init__(self, at: tuple[str, int], op: ir.Assign, error: Exception):
         self.at, self.op, self.error = at, op, error
 
     def told(self, program: ir.Program) -> ir.Program:
-        """The program in which they fail there."""
+        """The program in which they raise there."""
         (name, i), error = self.at, self.error
-        text = f"raise_({type(error).__name__}, {str(error)!r})"
-        expression = ir.Expression(text, lambda: raise_(type(error), "{}", lambda: (str(error),)))
         function = program[name]
         blocks = list(function.blocks)
-        before = blocks[i].ops[: blocks[i].ops.index(self.op)]
-        blocks[i] = ir.Block((*before, ir.Primitive((), expression, (), self.op.location)), ir.Raise())
+        at = blocks[i].ops.index(self.op)
+        before, after = blocks[i].ops[:at], blocks[i].ops[at + 1 :]
+        if self.op.function.instead is not None:
+            told = replace(self.op, function=self.op.function.instead(error))
+            blocks[i] = replace(blocks[i], ops=(*before, told, *after))
+        else:
+            text = f"raise_({type(error).__name__}, {str(error)!r})"
+            expression = ir.Expression(text, lambda: raise_(type(error), "{}", lambda: (str(error),)))
+            blocks[i] = ir.Block((*before, ir.Primitive((), expression, (), self.op.location)), ir.Raise())
         changed = replace(function, blocks=tuple(blocks))
         return replace(program, functions=tuple(changed if f.name == name else f for f in program.functions))
 
@@ -139,7 +145,8 @@ class _Inference:
             raise UnrollingNeeded(self.unlike)
         for at, error in self.failures.items():
             op = self.raised_in.get(error)
-            if op is not None and at != (self.program.entry.name, 0) and isinstance(error, _OF_VALUES):
+            sometimes = op is not None and (op.function.instead is not None or at != (self.program.entry.name, 0))
+            if op is not None and sometimes and isinstance(error, _OF_VALUES):
                 raise _Raises(at, op, error)
             raise error
 
@@ -147,8 +154,9 @@ class _Inference:
         """Gives those functions a result, None, that end by exceptions alone."""
         for name in self.entered:
             function = self.program[name]
-            raises = any(
-                isinstance(b.terminator, ir.Raise) for i, b in enumerate(function.blocks) if (name, i) in self.visited
+            ends = [b.terminator for i, b in enumerate(function.blocks) if (name, i) in self.visited]
+            raises = any(isinstance(end, ir.Raise) for end in ends) or any(
+                (name, v) in self.types for v in function.outputs
             )
             for v in function.outputs if raises else ():
                 if (name, v) not in self.types:
@@ -276,11 +284,10 @@ class _Inference:
         results = [(callee.name, v) for v in callee.outputs]
         for v in results:
             self.readers.setdefault(v, set()).add((name, i))
-        if not all(v in self.types for v in results):
-            return False
         for output, result in zip(call.outputs, results, strict=True):
-            self.record((name, output), self.types[result], call.location)
-        return True
+            if result in self.types:
+                self.record((name, output), self.types[result], call.location)
+        return any(v in self.types for v in results)  # what goes on may need no more
 
     def region(self, at: tuple[str, int, int], region: Any) -> bool:
         name, i, _ = at

@@ -93,7 +93,10 @@ def _with_names(function: ir.Function, new: Mapping[str, str]) -> ir.Function:
     for block in function.blocks:
         ops = (replace(op, inputs=names(op.inputs), outputs=names(op.outputs)) for op in block.ops)
         kept = tuple(op for op in ops if not (op.inputs == op.outputs and getattr(op, "function", None) is ir.COPY))
-        blocks.append(replace(block, ops=kept))
+        end = block.terminator
+        if isinstance(end, ir.Branch):  # on whether a list has items
+            end = replace(end, condition=new.get(end.condition, end.condition))
+        blocks.append(replace(block, ops=kept, terminator=end))
     return replace(function, blocks=tuple(blocks))
 
 

@@ -60,7 +60,6 @@ REFUSALS = {
         "path-types-differ": ["majority"],
         "truth-of-member": ["has_duplicates"],
         "object-across-branch": ["withdrawals"],
-        "try-statement": ["clamp"],
     }.items()
     for name in found
 }  # fmt: skip

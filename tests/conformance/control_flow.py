@@ -146,3 +146,22 @@ def endless(n):
         if n > 4:
             return n
         n = n + 3
+
+
+@feature("`try`, `except`, `else`, `finally`", X)
+def tries(x):
+    inverse, steps = 0.0, 0
+    for k in range(3):
+        try:
+            if k > x:
+                raise ValueError("too far")
+            inverse += 1 / (k - 1)
+        except ZeroDivisionError:
+            inverse += 10
+        except ValueError:
+            inverse -= 1
+        else:
+            inverse *= 2
+        finally:
+            steps += 1
+    return inverse + steps

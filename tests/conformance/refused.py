@@ -22,14 +22,6 @@ def with_(x):
         return x
 
 
-@refused("`try`", UnsupportedSyntaxError, "`if`")
-def try_(x):
-    try:  # here
-        return x
-    except ValueError:
-        return -x
-
-
 @refused("`yield`, `await`", UnsupportedSyntaxError, "a tensor that is filled")
 def yield_(x):
     yield x  # here

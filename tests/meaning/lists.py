@@ -679,3 +679,27 @@ def items_outlive_the_list(n):
     g.append([7])
     g.pop(0)
     return row, g
+
+
+@case(N([0, 1, 2, 5, 7]))
+def last_in_a_ring(n):
+    queue = deque(range(n))
+    last = -1
+    while queue:
+        last = queue.popleft()
+        if queue:
+            queue.append(queue.popleft())
+    return last
+
+
+@case(N([0, 1, 2, 5, 7]))
+def tested_after_a_write(n):
+    ys, k = list(range(n)), 0
+    while ys and k < 20:
+        zs = ys
+        x = zs.pop()
+        k += 1
+        if zs and k < 10:
+            zs.append(x + zs.pop(0))
+        ys = zs
+    return k, ys

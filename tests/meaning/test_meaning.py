@@ -13,7 +13,7 @@ import autobatch as ab
 from autobatch.errors import AutobatchError, MemberError
 from tests.fuzz.running import batched, of_member
 
-FAMILIES = ("numbers", "objects", "calls", "exceptions", "reductions", "lists", "list_names")
+FAMILIES = ("numbers", "objects", "calls", "exceptions", "attempts", "rounding", "reductions", "lists", "list_names")
 MODES = {"local_static": {"backend": "local_static", "jit_compile": False}, "program_counter": {}}
 
 
@@ -135,3 +135,26 @@ def test_what_a_raised_error_says():
     f = ab.autobatch(batched(SAYS)["f"], **MODES["local_static"])
     with pytest.raises(KeyError, match=r"In member 1, KeyError: -3 and 2\.5, -3 2\.50 -3\n"):
         f(np.array([2, -3]), np.array([0.5, 2.5]))
+
+
+MIXED = """def f(n):
+    if n == 1:
+        raise KeyError(n)
+    if n == 2:
+        raise OSError("two")
+    assert n != 3
+    return 10 // n
+"""
+
+
+@pytest.mark.parametrize(
+    ("members", "kinds"),
+    [((5, 1, 2, 0), (KeyError, OSError, ZeroDivisionError)), ((3, 4, 0), (AssertionError, ArithmeticError))],
+)
+def test_an_error_is_of_all_classes_that_members_raised(members, kinds):
+    f = ab.autobatch(batched(MIXED)["f"], **MODES["local_static"])
+    for kind in kinds:
+        with pytest.raises(kind) as caught:
+            f(np.array(members))
+        assert isinstance(pickle.loads(pickle.dumps(caught.value)), kind)
+        assert len(caught.value.members) == len(kinds)

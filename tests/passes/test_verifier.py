@@ -85,6 +85,7 @@ def test_operations_of_the_other_language():
     ("pair", "message"),
     [
         (("  r = x\n", ""), "Block 1 of `sum` reads `r`, which some path leaves unset"),
+        (("branch base 1 2", "branch bass 1 2"), "Block 0 of `sum` reads `bass`, which some path leaves unset"),
         (("branch base 1 2", "branch base 2 2"), r"Nothing leads to the blocks \[1\] of `sum`"),
         (("base: bool[]", "base: bool[3]"), r"branches on `base`, which is bool\[3\]"),
         (("  base: bool[]\n", ""), "branches on `base`, which has no type"),

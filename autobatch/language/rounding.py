@@ -1,0 +1,102 @@
+"""Floats to the last bit, as Python has them, where compilers would compute something near."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+
+import numpy as np
+import tensorflow as tf
+
+from autobatch import context, errors
+
+
+def operands(python: Callable, left: tf.Tensor, right: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """What ``python(left, right)`` is to be computed from, such that it is rounded by itself.
+
+    LLVM multiplies and adds at once where it can, so that b * b - 4 * a * c is not 0 for 0.1, 0.2, 0.1; TensorFlow and
+    XLA make (a + 0.1) + 0.2 into a + 0.3, and multiply by the reciprocal of a known divisor: 49 * (1 / 49) < 1.  But
+    for the last, only for one number a member: in arrays the time counts for more than the last bit.
+    """
+    if not left.dtype.is_floating:
+        return left, right
+    known = [tf.get_static_value(value) for value in (left, right)]
+    if left.shape.rank == right.shape.rank == 0:
+        fused = ("Mul",) if python in (operator.add, operator.sub) else ()
+        left, right = (
+            _rounded(value) if _made_by(value, fused if other is None else _FOLDED) else value
+            for value, other in ((left, known[1]), (right, known[0]))
+        )
+    if python is operator.truediv and known[0] is None and (known[1] is not None or not left.shape.rank):
+        exact = known[1] is not None and np.all(np.frexp(np.abs(known[1]))[0] == 0.5)  # by powers of 2
+        right = right if exact else _hidden(right, left)
+    return left, right
+
+
+_FOLDED = ("AddV2", "Sub", "Mul", "RealDiv", "Neg")
+
+
+def _made_by(value: tf.Tensor, kinds: tuple[str, ...]) -> bool:
+    operation = getattr(value, "op", None)  # a tensor of eager execution has none
+    return operation is not None and operation.type in kinds
+
+
+def _rounded(value: tf.Tensor) -> tf.Tensor:
+    return _hidden(value, value)
+
+
+def _hidden(value: tf.Tensor, behind: tf.Tensor) -> tf.Tensor:
+    """The value, or nan where the other is nan, of which compilers do not see how it was made."""
+    return tf.where(tf.equal(behind, behind), value, tf.constant(math.nan, value.dtype))
+
+
+_MANTISSA = {tf.float64: 52, tf.float32: 23, tf.float16: 10, tf.bfloat16: 7}
+
+
+def check_exact(value: tf.Tensor, dtype: tf.DType, needed: tf.Tensor | bool = True) -> None:
+    """Fails members of whom an int becomes a float that is another number."""
+    if value.dtype.is_integer and value.dtype.size == 8 and dtype.is_floating:
+        exact = tf.abs(value) <= 2 ** (_MANTISSA[dtype] + 1)
+        context.check(exact | ~tf.convert_to_tensor(needed), errors.NumberRangeError, rounding_failure(dtype))
+
+
+def rounding_failure(dtype: tf.DType) -> str:
+    return f"an int becomes a {dtype.name}, which would round it"
+
+
+def to_digits(x: tf.Tensor, digits: int) -> tf.Tensor:
+    """``round(x, digits)`` of a float64: the float nearest to what decimal arithmetic gives, halves to even."""
+    if digits > 22:
+        raise errors.TypeMismatchError("round to more than 22 digits.", kind="scalar-function")
+    unit = float(10 ** abs(digits))
+    size = tf.abs(x)
+    if digits >= 0:
+        whole = tf.floor(size * unit)
+        beyond = _beyond_half(size, unit, whole)
+    else:
+        whole = tf.floor(_quotient(size, unit))
+        beyond = size - (whole + 0.5) * unit
+    odd = tf.math.floormod(whole, 2.0) == 1.0
+    whole += tf.cast((beyond > 0) | ((beyond == 0) & odd), x.dtype)
+    rounded = _quotient(whole, unit) if digits >= 0 else whole * unit
+    is_whole = ~(size * unit < 2.0**53) if digits >= 0 else ~tf.math.is_finite(x)
+    return tf.where(is_whole, x, tf.where(x < 0, -rounded, rounded))
+
+
+def _quotient(x: tf.Tensor, unit: float) -> tf.Tensor:
+    return tf.divide(*operands(operator.truediv, x, tf.constant(unit, x.dtype)))
+
+
+def _beyond_half(x: tf.Tensor, factor: float, whole: tf.Tensor) -> tf.Tensor:
+    """``x * factor - whole - 0.5``, of the right sign where it is small.
+
+    From halves whose products are exact (Dekker, "A floating-point technique for extending the available precision",
+    1971).
+    """
+    far = _rounded(x * (2.0**27 + 1))
+    x_high = far - (far - x)
+    x_low = x - x_high
+    high = math.ldexp(round(math.ldexp(math.frexp(factor)[0], 26)), math.frexp(factor)[1] - 26)
+    low = factor - high
+    return ((x_high * high - whole) - 0.5) + x_high * low + x_low * high + x_low * low
