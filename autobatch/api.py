@@ -133,6 +133,8 @@ class Autobatched:
             self._receiver, fn = (fn.__self__,), fn.__func__
         elif isinstance(fn, staticmethod):
             fn = fn.__func__
+        elif isinstance(fn, functools._lru_cache_wrapper):  # of which a batch has no use
+            fn = fn.__wrapped__
         if isinstance(fn, Autobatched):
             raise errors.UnsupportedSyntaxError(
                 f"`{fn.__name__}` is autobatched already.", help="f.options(...) makes a copy with other options."

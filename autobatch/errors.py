@@ -10,6 +10,7 @@ import functools
 import re
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from types import CodeType
 from typing import Any, Protocol
 
 
@@ -37,6 +38,8 @@ class AutobatchError(Exception):
       help: what to write instead, or where to look.
       kind: the message's short name, with which it ends; docs/errors.md has a section on each.
     """
+
+    helpers: frozenset[CodeType] = frozenset()  # the undecorated functions of the user's that it came through
 
     def __init__(
         self, message: str, places: Sequence[tuple[Place | None, str]] = (), help: str = "", *, kind: str = ""

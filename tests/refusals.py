@@ -90,12 +90,6 @@ def hides_a_name(x):
     return shrunk(x)
 
 
-def imports(x):
-    import math  # here
-
-    return x * math.pi
-
-
 def float_index(x):
     return tf.range(3.0)[x]  # here
 
@@ -113,9 +107,9 @@ def loop_over_items(x):
 
 
 def matches(x):
-    match x:  # here
-        case 0:
-            return 1.0
+    match [x, 2.0 * x]:  # here
+        case [first, *_]:
+            return first
     return x
 
 
@@ -365,7 +359,15 @@ def leaves_by_finally(x):
             return x  # noqa: B012
 
 
+def augments_a_shared_array(x):
+    values = x * tf.ones(3)
+    first = values
+    values += 1.0  # here
+    return first[0]
+
+
 CASES = [
+    (augments_a_shared_array, UnsupportedSyntaxError),
     (reads_an_exception, UnsupportedSyntaxError), (catches_deep_calls, UnsupportedSyntaxError),
     (raises_one_of_several, UnsupportedSyntaxError), (leaves_by_finally, UnsupportedSyntaxError),
     (meets_a_wide_int, TypeMismatchError),
@@ -382,7 +384,7 @@ CASES = [
     (of_another_size, BatchShapeError), (defines_a_class, UnsupportedSyntaxError),
     (two_loops_in_one, UnsupportedSyntaxError), (default_of_a_member, UnsupportedSyntaxError),
     (lazy_branches, UnsupportedSyntaxError), (hides_a_name, UnsupportedSyntaxError),
-    (imports, UnsupportedSyntaxError), (float_index, TypeMismatchError),
+    (float_index, TypeMismatchError),
     (writes_into_a_result, UnsupportedSyntaxError), (loop_over_items, UnsupportedSyntaxError),
     (matches, UnsupportedSyntaxError), (shape_of_a_member, TypeMismatchError),
     (returns_an_object, TypeMismatchError), (sorted_by_a_key, TypeMismatchError),

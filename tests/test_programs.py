@@ -10,7 +10,8 @@ from tests.programs import PROGRAMS
 
 EVERYWHERE = (  # these have, together, what all programs are made of
     "batched_primitive", "bisection", "bubble_sort", "fibonacci_64", "float64_with_literals", "loops_over_rows",
-    "matrix_items", "passing_asserts", "python_number_habits", "random_walk", "range_of_bytes", "ranges", "shared_arguments", "simpson_with_helpers",
+    "matrix_items", "passing_asserts", "python_number_habits", "random_walk", "range_of_bytes", "ranges",
+    "shared_arguments", "simpson_with_helpers",
 )  # fmt: skip
 PAIRS = turns(PROGRAMS, EVERYWHERE)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from types import CodeType
 from typing import Any
 
 import tensorflow as tf
@@ -19,6 +20,7 @@ from autobatch.calls.arguments import Arguments
 from autobatch.calls.recent import Recent
 from autobatch.frontend.core import Callee
 from autobatch.frontend.driver import Frontend, deep_recursion, lower
+from autobatch.frontend.undecorated import cached, with_helpers
 from autobatch.frontend.watch import watch
 from autobatch.ir.stored import StoredProgram
 from autobatch.ir.typed import TypedProgram
@@ -27,7 +29,7 @@ from autobatch.machine.counts import Measured
 from autobatch.machine.recorder import Recording, record
 from autobatch.options import OPTIMIZATIONS, Options
 from autobatch.passes.inference import UnrollingNeeded
-from autobatch.tracing.explain import operation_failure
+from autobatch.tracing.explain import is_users, operation_failure
 from autobatch.tracing.vectorize import Stored
 
 
@@ -54,15 +56,21 @@ def _typed(
     callee: Callee, callee_of: Callable[[Any], Callee | None], taken: Arguments, list_capacity: int
 ) -> tuple[Frontend, ir.Program, TypedProgram]:
     unrolled: dict[tuple, int] = {}
+    helpers: frozenset[CodeType] = frozenset()  # undecorated functions that cannot run as they are
     while True:
         with deep_recursion(), context.lists_of(list_capacity):
-            frontend = lower(callee, taken.static, callee_of, unrolled)
+            frontend = lower(callee, taken.static, with_helpers(callee_of, helpers), unrolled)
         program = dataclasses.replace(frontend.program, arguments=tuple(taken.types), shared=tuple(taken.shared_types))
         try:
             with context.lists_of(list_capacity):
                 return frontend, program, passes.run(passes.until("types"), program)
         except UnrollingNeeded as needed:
             unrolled |= {frontend.place(loop): loop.count for loop in needed.loops}
+        except errors.AutobatchError as error:
+            found = frozenset(code for code in (*error.helpers, *cached(frontend.cores.values())) if is_users(code))
+            if found <= helpers:
+                raise
+            helpers |= found
 
 
 class Specialisation:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import builtins
 import inspect
 import random
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import gast
 import numpy as np
+import tensorflow as tf
 
 from autobatch import errors
 from autobatch.frontend.core import Callee, Target
@@ -110,19 +111,20 @@ class Calls(Texts):
                 kind="wrong-arguments",
             ) from error
         bound.apply_defaults()
+        fixed = {*callee.static, *self.static_by_value(callee, bound.arguments)}
         own = list(signature(callee.function).parameters)
         static, arguments = list(zip(own, callee.receiver, strict=False)), []
         names = {id(value): name for name, value in bound.arguments.items()}
         passed = {}
         for value in (*node.args, *(k.value for k in node.keywords)):  # as Python evaluates them
             name = names[id(value)]
-            if name in callee.static:
+            if name in fixed:
                 passed[name] = self.static_argument(name, value)
             else:
                 argument = self.expression(value)
                 passed[name] = argument if self.is_variable(argument) else self.temporary(argument, "arg")
         for name, value in bound.arguments.items():
-            if name in callee.static:
+            if name in fixed:
                 static.append((name, passed.get(name, value)))
             elif name in passed:
                 arguments.append(passed[name])
@@ -135,6 +137,12 @@ class Calls(Texts):
             self.calls[alias] = target
         call = gast.Call(func=load(alias, node), args=arguments, keywords=[])
         return self.temporary(gast.copy_location(call, node), "call")
+
+    def static_by_value(self, callee: Callee, given: Mapping[str, Any]) -> list[str]:
+        """The parameters of an undecorated function that get what is known and no number, such as a function."""
+        values = {name: self.static_value(v) if isinstance(v, gast.AST) else v for name, v in given.items()}
+        numbers = bool | int | float | np.ndarray | np.generic | list | tuple | tf.Tensor
+        return [n for n, v in values.items() if callee.undecorated and v is not UNKNOWN and not isinstance(v, numbers)]
 
     def default(self, callee: Callee, name: str, at: gast.AST) -> gast.AST:
         value = signature(callee.function).parameters[name].default

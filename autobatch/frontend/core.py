@@ -35,6 +35,7 @@ class Callee:
       source: where its source was taken from already, if it is a nested function.
       captured: the variables of the caller that a nested function takes as its last parameters.
       size: the only batch size that a batched primitive takes, or None.
+      undecorated: whether it is autobatched for this program alone; arguments that are no numbers are static then.
     """
 
     kind: str
@@ -44,6 +45,7 @@ class Callee:
     source: Source | None = None
     captured: tuple[str, ...] = ()
     size: int | None = None
+    undecorated: bool = False
 
 
 @dataclass(frozen=True)

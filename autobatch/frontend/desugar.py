@@ -6,7 +6,10 @@ The desugarer is one class in several files: statements here, on top of exceptio
 
 from __future__ import annotations
 
+import importlib
+import sys
 from collections.abc import Callable, Mapping
+from types import ModuleType
 from typing import Any
 
 import gast
@@ -17,6 +20,7 @@ from autobatch.frontend.core import Callee, Core
 from autobatch.frontend.exceptions import Exceptions
 from autobatch.frontend.list_methods import ListMethods
 from autobatch.frontend.loops import split_walrus
+from autobatch.frontend.match import without_match
 from autobatch.frontend.refusals import together
 from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.source import Source, unparse
@@ -31,6 +35,7 @@ def desugar(source: Source, callee_of: Callable[[Any], Callee | None], unrolled:
       callee_of: tells an autobatched function from other objects.
       unrolled: how many items each loop has that must be unrolled, by its place.
     """
+    source = without_match(source)
     fence.check(source)
     deques.check(source)
     return _Desugarer(source, ListMethods(source).visit(source.tree), callee_of, unrolled).run()
@@ -71,6 +76,33 @@ class _Desugarer(Exceptions):
 
     def do_Pass(self, node: gast.Pass) -> None:
         pass
+
+    def do_Import(self, node: gast.Import) -> None:
+        for each in node.names:
+            module, first = self.imported(each.name, 0, node), each.name.partition(".")[0]
+            self.imports(each.asname or first, module if each.asname else sys.modules[first], node)
+
+    def do_ImportFrom(self, node: gast.ImportFrom) -> None:
+        module = self.imported(node.module or "", node.level, node)
+        for each in node.names:
+            if not hasattr(module, each.name):
+                self.imported(f"{module.__name__}.{each.name}", 0, node)
+            self.imports(each.asname or each.name, getattr(module, each.name), node)
+
+    def imports(self, name: str, value: Any, at: gast.AST) -> None:
+        if self.assignments[name]:
+            self.refuse(at, f"`import` of `{name}`, which is assigned elsewhere", "import at the top.", kind="import")
+        self.set_static(name, value)
+
+    def imported(self, name: str, level: int, at: gast.AST) -> ModuleType:
+        package = self.source.function.__globals__.get("__package__")
+        try:
+            return importlib.import_module("." * level + name, package)
+        except ImportError as error:
+            place = self.source.location(at)
+            raise errors.UndefinedVariableError(
+                f"{error}.", [(place, "")], "install it.", kind="undefined-name"
+            ) from error
 
     def do_Expr(self, node: gast.Expr) -> None:
         if isinstance(node.value, gast.Constant):

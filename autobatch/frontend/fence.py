@@ -14,7 +14,7 @@ from autobatch.frontend.syntax import SCOPES
 _STATEMENTS = (
     gast.Assign, gast.AugAssign, gast.AnnAssign, gast.Expr, gast.If, gast.While, gast.For, gast.Try,
     gast.Assert, gast.Break, gast.Continue, gast.FunctionDef, gast.Pass, gast.Raise, gast.Return,
-    gast.ExceptHandler,
+    gast.ExceptHandler, gast.Import, gast.ImportFrom,
 )  # fmt: skip
 _EXPRESSIONS = (
     gast.Attribute, gast.BinOp, gast.BoolOp, gast.Call, gast.Compare, gast.Constant, gast.Dict, gast.DictComp,
@@ -23,6 +23,7 @@ _EXPRESSIONS = (
     gast.UnaryOp,
 )  # fmt: skip
 _PARTS = (
+    gast.alias,
     gast.arguments, gast.comprehension, gast.keyword, gast.boolop, gast.cmpop, gast.expr_context, gast.operator,
     gast.unaryop,
 )  # fmt: skip

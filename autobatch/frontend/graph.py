@@ -275,6 +275,7 @@ def _compile_primitives(core: Core) -> dict[int, ir.Expression]:
             ),
             changes=_depth(node.value) if _changes(node) else 0,
             place=functions.get(f"ab__place_{k}"),
+            augments=isinstance(node, gast.AugAssign),
         )
         for k, node in enumerate(statements)
     }

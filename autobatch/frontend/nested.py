@@ -8,6 +8,7 @@ definition is put into each primitive that uses it.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import gast
@@ -34,7 +35,7 @@ class Nested(Reductions):
                 kind="nested-function-redefined",
             )
         self.check_order(node)
-        decorators = [self.decorator(d) for d in node.decorator_list]
+        decorators = [self.decorator(d) for d in node.decorator_list if not self.is_cache(d)]
         static = () if not decorators and self.is_lifted(node) else decorators[0] if len(decorators) == 1 else None
         if static is not None:
             self.lift(node, static)
@@ -54,6 +55,11 @@ class Nested(Reductions):
             self.lift(definition, static=())
         else:
             self.help(definition.name, node)
+
+    def is_cache(self, decorator: gast.AST) -> bool:
+        """Whether this is ``functools.cache`` or ``lru_cache``, of which a batch has no use."""
+        made = decorator.func if isinstance(decorator, gast.Call) else decorator
+        return self.static_value(made) in (functools.cache, functools.lru_cache)
 
     def decorator(self, node: gast.AST) -> tuple[str, ...] | None:
         """The static arguments' names, if this is the decorator ``autobatch``."""

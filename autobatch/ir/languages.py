@@ -58,6 +58,7 @@ class Expression:
     changes: int = field(default=0, compare=False)
     place: Callable | None = field(default=None, compare=False, repr=False)
     size: int | None = field(default=None, compare=False, repr=False)
+    augments: bool = field(default=False, compare=False)  # ``x += y``
     instead: Callable[[Exception], Expression] | None = field(default=None, compare=False, repr=False)
 
     def text(self, inputs: Iterable[str]) -> str:

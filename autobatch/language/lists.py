@@ -309,7 +309,9 @@ def _kind_of(dtype: tf.DType) -> type:
 def _items_text(value: MemberList) -> str:
     texts = []
     for kind, column in zip(_flat(value.kinds), value.columns, strict=True):
-        texts.append(f"Python {kind.__name__}" if kind else f"{column.dtype.name}{list(column.shape[1:])}")
+        # tf.nest shows structures with dots in place of what they hold.
+        column_text = f"{column.dtype.name}{list(column.shape[1:])}" if is_tensor(column) else str(column)
+        texts.append(f"Python {kind.__name__}" if kind else column_text)
     return ", ".join(texts)
 
 

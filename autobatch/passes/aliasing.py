@@ -23,7 +23,7 @@ from itertools import product
 from autobatch import errors, ir
 from autobatch.ir.flow import live_before, liveness
 from autobatch.ir.typed import TypedProgram
-from autobatch.ir.types import Tensor, dynamic, opaque, same
+from autobatch.ir.types import Tensor, Type, dynamic, opaque, same
 from autobatch.language.lists import MemberList
 from autobatch.passes.changed_arguments import SUFFIX, handed_back, is_change
 from autobatch.passes.holding import FROM_OUTSIDE, Held, Place, Traced, containers, holds_objects, lists_deep, traced
@@ -90,6 +90,8 @@ def share_changes(typed: TypedProgram) -> TypedProgram:
     """
     names = {f.name for f in typed.program.functions}
     changing = {f.name for f in typed.program.functions if any(_changes(op) for b in f.blocks for op in b.ops)}
+    if any(_may_augment(f, typed.of(f.name)) for f in typed.program.functions):
+        return _shared(typed, names)
     if not changing:
         return typed
     if any(_is_deep(op) for f in typed.program.functions for b in f.blocks for op in b.ops):
@@ -103,6 +105,20 @@ def share_changes(typed: TypedProgram) -> TypedProgram:
 def _changes(op: ir.LocalOp) -> bool:
     """Whether this is an item assignment, or a call that hands back what it changed."""
     return is_change(op) or (isinstance(op, ir.Call) and len(op.outputs) > 1)
+
+
+def _may_augment(function: ir.Function, types: Mapping[str, Type]) -> bool:
+    """Whether there is an ``x += y`` that may be of arrays; what lives in straight-line code alone has no type here."""
+    names = {op.inputs[0] for block in function.blocks for op in block.ops if _is_augmented(op)}
+    return any(v not in types or _has_array(types[v]) for v in names)
+
+
+def _is_augmented(op: ir.LocalOp) -> bool:
+    return isinstance(op, ir.Primitive) and op.function.augments
+
+
+def _has_array(type_: Type) -> bool:
+    return any(isinstance(leaf, Tensor) and leaf.shape for leaf in dynamic(type_))
 
 
 def _shared(typed: TypedProgram, known: Collection[str]) -> TypedProgram:
@@ -120,6 +136,7 @@ def _shared(typed: TypedProgram, known: Collection[str]) -> TypedProgram:
         if found == returned:
             break
         returned = found
+    _check_augmented(analysed)
     _check_twice(analysed, known_of)
     if program.entry.name in analysed:
         _check_worth(program.entry, analysed[program.entry.name], typed)
@@ -260,6 +277,26 @@ class _Analysis:
             if argument(p) in state.partners(old)
         }
 
+    def augmented(self, by: Mapping[str, frozenset[str]]) -> Iterator[tuple[ir.LocalOp, str, State, frozenset[str]]]:
+        """Each array that ``x += y`` may change: the operation, its name, what was known before, what is read later.
+
+        by: the parameters that functions augment.
+        """
+        for i in range(len(self.function.blocks)):
+            for k, op, state, _ in self.steps(i):
+                found: list[str] = []
+                if isinstance(op, ir.Call):
+                    pairs = zip(op.inputs, self.callee(op).inputs, strict=True)
+                    found = [v for v, p in pairs if p in by.get(op.function, ())]
+                elif op is not None and _is_augmented(op) and _has_array(self.types[op.inputs[0]]):
+                    found = [op.inputs[0]]
+                for v in found:
+                    yield op, v, state, self.live_after(i, k) - {*op.outputs}  # type: ignore[misc,union-attr]
+
+    def augmented_parameters(self, by: Mapping[str, frozenset[str]]) -> frozenset[str]:
+        names = [state.partners(v) for _, v, state, _ in self.augmented(by)]
+        return frozenset(p for p in self.function.inputs if any(argument(p) in found for found in names))
+
     def rewritten(self) -> ir.Function:
         """The function in which all names of a changed array that are read later get the new one."""
         copies: dict[tuple[int, int], list[ir.Primitive]] = {}
@@ -318,6 +355,33 @@ class _Analysis:
 
     def copy(self, name: str) -> str:
         return "list(...)" if self.is_list(name) else "tf.identity(...)"
+
+
+def _check_augmented(analysed: Mapping[str, _Analysis]) -> None:
+    """Refuses ``x += y`` of arrays that are known by another name: NumPy's change in place, TensorFlow's do not."""
+    by: dict[str, frozenset[str]] = {}
+    while True:
+        found = {name: each.augmented_parameters(by) for name, each in analysed.items()}
+        if found == by:
+            break
+        by = found
+    for each in analysed.values():
+        for op, v, state, later in each.augmented(by):
+            others = sorted(state.partners(v) & later)
+            if others:
+                raise _augmented_twice(op, v, others[0])
+
+
+def _augmented_twice(op: ir.LocalOp, name: str, other: str) -> errors.UnsupportedSyntaxError:
+    shown, also = name.split(".")[0], other.split(".")[0]
+    where = f"`{op.function}` changes" if isinstance(op, ir.Call) else "This changes"
+    return errors.UnsupportedSyntaxError(
+        f"{where} `{shown}` in place if it is an array of NumPy's, but not if it is TensorFlow's, and "
+        f"{f'`{also}` may be the same array' if also != shown else 'it is read later'}.",
+        [(op.location, "")],
+        "x = x + y for a new array, x[:] = x + y to change this one.",
+        kind="augmented-array",
+    )
 
 
 def _from_outside(op: ir.LocalOp, name: str) -> errors.UnsupportedSyntaxError:

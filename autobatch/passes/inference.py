@@ -184,6 +184,8 @@ class _Inference:
                 "give it a value of one type on every path: a search starts from a number such as -inf, not from None; "
                 "a function that ends without `return` returns None."
             )
+        elif {type(type_), type(self.types[variable])} in ({Tensor, MemberList}, {Tensor, list}):
+            help = "make a list of the array where it comes from: list(x), or x.tolist()."
         elif isinstance(type_, list | tuple) and isinstance(self.types[variable], list | tuple):
             help = "a list whose length differs between members holds numbers or tensors of one type."
         elif isinstance(type_, Static) and not isinstance(type_.value, bool | int | float):

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import itertools
 import linecache
+import os
 import re
+import sys
+import sysconfig
 import types
 from collections.abc import Iterator
 from typing import NoReturn
@@ -21,6 +24,8 @@ def raise_at(location: ir.Location, error: Exception) -> NoReturn:
     """
     location = _refined(error, location)
     shown = _explained(error, location)
+    if isinstance(shown, errors.AutobatchError):
+        shown.helpers = frozenset(at.tb_frame.f_code for at in _helpers(error))
     if shown is not error:
         raise shown from error
     if isinstance(error, errors.AutobatchError):
@@ -43,7 +48,8 @@ def _explained(error: Exception, location: ir.Location) -> Exception:
         return errors.UndefinedVariableError(
             f"{text.capitalize()}.", places, "define or import it.", kind="undefined-name"
         )
-    if isinstance(error, TypeError) and file == location.file:
+    standard = module.split(".")[0] in sys.stdlib_module_names - {"__main__"}
+    if isinstance(error, TypeError) and (file == location.file or standard):
         shown = text.replace("SymbolicTensor", "Tensor")
         return errors.TypeMismatchError(
             f"Python refuses this line: {shown}.", places, _help(text), kind="python-refuses"
@@ -99,11 +105,16 @@ def _not_converted(helper: types.TracebackType | None, places: list) -> Exceptio
             "TensorFlow function (tf.where, tf.sort).",
             kind="truth-of-member",
         )
-    name = helper.tb_frame.f_code.co_name
-    if name == "<lambda>":
-        what, instead = "A lambda", "make it a `def` decorated with @ab.autobatch."
+    code = helper.tb_frame.f_code
+    if code.co_name == "<lambda>":
+        what, instead = "A lambda", "make it a `def`, and call it by its name."
+    elif is_users(code):
+        what, instead = (
+            f"`{code.co_name}`",
+            "call it by its name: in a loop or a comprehension, not by map or the like.",
+        )
     else:
-        what, instead = f"`{name}`", f"decorate `{name}` with @ab.autobatch."
+        what, instead = f"`{code.co_name}` of {_module(helper)}", "write what it does as a loop."
     return errors.UnsupportedSyntaxError(
         f"{what} branches or loops on a per-member value, but is not autobatched.",
         places,
@@ -138,13 +149,27 @@ def _frames(error: Exception) -> Iterator[types.TracebackType]:
 
 def _helper(error: Exception) -> types.TracebackType | None:
     """The innermost user function below the autobatched one that the error came from."""
-    found, inside = None, False
+    return next(reversed(_helpers(error)), None)
+
+
+def _helpers(error: Exception) -> list[types.TracebackType]:
+    """The user functions below the autobatched one that the error came through, outermost first."""
+    found: list[types.TracebackType] = []
+    inside = False
     for at in _frames(error):
         if at.tb_frame.f_code.co_name.startswith("ab__"):
-            inside, found = True, None
+            inside, found = True, []
         elif inside and _module(at).split(".")[0] not in _LIBRARIES and not _is_inline(at.tb_frame.f_code):
-            found = at
+            found.append(at)
     return found
+
+
+_INSTALLED = tuple({os.path.realpath(path) + os.sep for path in sysconfig.get_paths().values()})
+
+
+def is_users(code: types.CodeType) -> bool:
+    """Whether the code is neither the standard library's nor an installed package's."""
+    return os.path.isfile(code.co_filename) and not os.path.realpath(code.co_filename).startswith(_INSTALLED)
 
 
 def _refined(error: Exception, location: ir.Location) -> ir.Location:

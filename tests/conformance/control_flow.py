@@ -165,3 +165,16 @@ def tries(x):
         finally:
             steps += 1
     return inverse + steps
+
+
+@feature("`match` on numbers, and on a tuple's display; with `|`, names and guards", N)
+def matching(n):
+    match (n % 3, n > 2):
+        case (0, _):
+            return 0
+        case (k, True) if k > 1:
+            return k
+        case (1 | 2, far):
+            return 10 if far else 20
+        case _:
+            return 30

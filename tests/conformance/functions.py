@@ -1,6 +1,7 @@
 """Functions and methods."""
 
 import functools
+import math
 
 import tensorflow as tf
 
@@ -133,3 +134,28 @@ def _traced(function):
 @ab.autobatch
 def wrapped(n):
     return n if n > 2 else wrapped(n + 1)
+
+
+@feature("helpers that branch, loop or recurse, without a decorator", X)
+def undecorated(x):
+    return _steps(_toward, x, 3) + math.hypot(x, 1.0)
+
+
+def _steps(step, x, count):
+    for _ in range(count):
+        x = step(x)
+    return x
+
+
+def _toward(x):
+    if abs(x) < 0.1:
+        return 0.0
+    return x - 0.5 if x > 0 else -_toward(-x)
+
+
+@feature("`import` in a function", X)
+def imports(x):
+    from math import exp
+    from math import pi as half_turn
+
+    return exp(x) * half_turn

@@ -39,20 +39,12 @@ def del_(x):
     del x  # here
 
 
-@refused("`match`", UnsupportedSyntaxError, "`if` and `elif`")
-def match_(n):
-    match n:  # here
-        case 1:
-            return 2
-        case _:
-            return 3
+@refused("`class` in a function", UnsupportedSyntaxError, "do it outside")
+def class_(x):
+    class Point:  # here
+        pass
 
-
-@refused("`import`, `class` in a function", UnsupportedSyntaxError, "do it outside")
-def import_(x):
-    import math  # here
-
-    return x + math.pi
+    return x
 
 
 @refused("`*args`, `**kwargs` parameters", UnsupportedSyntaxError, "a tuple or a dict as one parameter")
@@ -64,15 +56,6 @@ def starred(*xs):  # here
 def attribute(x):
     x.value = 3  # here
     return x
-
-
-@refused("a helper that branches on a tensor", UnsupportedSyntaxError, "decorate the helper")
-def branching_helper(x):
-    return _sign(x)
-
-
-def _sign(x):
-    return 1.0 if x > 0 else -1.0  # here
 
 
 @refused("TensorFlow's control flow and random numbers", VectorizationError, "plain Python; `ab.random`")

@@ -159,7 +159,7 @@ def swap_h(a, i, j):
     a[j] = t
 
 
-@case(A, refused="python-refuses")
+@case(A)
 def swaps_helper(a):
     swap_h(a, 0, 1)
     return a
@@ -823,3 +823,52 @@ def inner_list_of_what_crossed(x):
         row = rows[0]
         row[1] = 5
     return rows[0][1]
+
+
+@case(A, refused="augmented-array")
+def augmented_under_two_names(a):
+    b = a
+    a *= 2
+    return b
+
+
+@case(A, refused="augmented-array")
+def augmented_row(a):
+    b = a * 2
+    rows = [b, a]
+    b += 1
+    return rows[0]
+
+
+def add_one(v):
+    v += 1
+    return v
+
+
+@case(A, refused="augmented-array")
+def augmented_by_a_helper_that_branches(a):
+    b = a * 2
+    c = add_positive(b)
+    return b, c
+
+
+@ab.autobatch
+def add_positive(v):
+    if v[0] > 0:
+        v += 1
+    return v
+
+
+@case(A)
+def augmented_alone(a):
+    b = a * 2
+    b += 1
+    c = b
+    c -= 3
+    total = c.sum()
+    for _ in range(3):
+        c *= 2
+        total += c[0]
+    d = add_positive(a * 3)
+    d += 1
+    return c, total, d

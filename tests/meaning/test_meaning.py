@@ -13,7 +13,9 @@ import autobatch as ab
 from autobatch.errors import AutobatchError, MemberError
 from tests.fuzz.running import batched, of_member
 
-FAMILIES = ("numbers", "objects", "calls", "exceptions", "attempts", "rounding", "reductions", "lists", "list_names")
+FAMILIES = (
+    "numbers", "objects", "calls", "exceptions", "attempts", "helpers", "rounding", "reductions", "lists", "list_names",
+)  # fmt: skip
 MODES = {"local_static": {"backend": "local_static", "jit_compile": False}, "program_counter": {}}
 
 

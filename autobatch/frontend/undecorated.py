@@ -1,0 +1,41 @@
+"""Functions that an autobatched one calls, and that turn out to need autobatching too, decorated or not.
+
+Straight-line helpers run as they are while a program is traced.  One that branches on what differs between members, or
+calls Python's own functions of numbers with it, cannot; the program is lowered again, with it as a function of its own.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Any
+
+from autobatch.frontend.core import Callee, Core
+from autobatch.frontend.syntax import names
+
+CalleeOf = Callable[[Any], Callee | None]
+
+
+def with_helpers(callee_of: CalleeOf, helpers: Collection[types.CodeType]) -> CalleeOf:
+    """As ``callee_of``, which also takes functions and methods of such code for autobatched."""
+
+    def found(value: Any) -> Callee | None:
+        function = getattr(value, "__func__", value)
+        if isinstance(value, functools._lru_cache_wrapper):
+            value = function = value.__wrapped__
+        if isinstance(function, types.FunctionType) and function.__code__ in helpers:
+            receiver = (value.__self__,) if function is not value else ()
+            return Callee("autobatched", function, receiver=receiver, undecorated=True)
+        return callee_of(value)
+
+    return found if helpers else callee_of
+
+
+def cached(cores: Iterable[Core]) -> Iterator[types.CodeType]:
+    """The functions under ``lru_cache`` that programs read, which cannot take what differs between members."""
+    for core in cores:
+        for name in names(core.source.tree.body):
+            value = core.source.lookup(name, None)
+            if isinstance(value, functools._lru_cache_wrapper) and isinstance(value.__wrapped__, types.FunctionType):
+                yield value.__wrapped__.__code__

@@ -1,0 +1,234 @@
+"""Functions that are called, but not decorated."""
+
+# ruff: noqa
+import functools
+import math
+
+import numpy as np
+
+import autobatch as ab
+from tests.meaning.case import case
+
+N = np.array
+n = N([3, 0, -2, 5, 1])
+x = N([0.5, 0.0, -2.0, 3.5])
+
+
+def hypotenuse(a, b):
+    return math.sqrt(a * a + b * b)
+
+
+def sign(x):
+    if x > 0:
+        return 1
+    elif x < 0:
+        return -1
+    return 0
+
+
+def clamped_sum(xs, low=0.0):
+    total = 0.0
+    for x in xs:
+        total += max(x, low) * sign(x)
+    return total
+
+
+def factorial(n):
+    if n < 0:
+        raise ValueError(n)
+    return 1 if n <= 1 else n * factorial(n - 1)
+
+
+def newton(f, x, *, turns=10):
+    for _ in range(turns):
+        if abs(f(x)) < 1e-9:
+            break
+        x = x - f(x) / (2 * x + 0.001)
+    return x
+
+
+def squared_minus_two(x):
+    return x * x - 2
+
+
+def swap_if(xs, i, j):
+    if xs[i] > xs[j]:
+        xs[i], xs[j] = xs[j], xs[i]
+
+
+def collect(xs, value):
+    if value % 2 == 0:
+        xs.append(value)
+
+
+class Model:
+    def __init__(self, limit):
+        self.limit = limit
+
+    def step(self, x):
+        if x > self.limit:
+            return x - self.limit
+        return x + self.rate()
+
+    def rate(self):
+        return math.exp(-self.limit)
+
+    @staticmethod
+    def half(x):
+        return x / 2 if x > 1 else x
+
+
+MODEL = Model(2.0)
+
+
+@case(x)
+def mathematics_in_a_helper(x):
+    return hypotenuse(x, 1.0) + hypotenuse(x, 2.0) * sign(x)
+
+
+@case(N([[1.0, -2.0, 3.0], [-1.0, 0.0, 0.5]]))
+def helper_that_loops_and_calls(xs):
+    return clamped_sum(xs), clamped_sum(xs, -1.0)
+
+
+@case(n)
+def recursive_helper(n):
+    return factorial(n)
+
+
+@case(n)
+def helper_that_raises(n):
+    try:
+        return factorial(n)
+    except ValueError:
+        return -1
+
+
+@case(N([1.0, 2.0, 5.0]))
+def function_as_an_argument(x):
+    return newton(squared_minus_two, x), newton(lambda y: y * y - 3, x, turns=6)
+
+
+@case(N([[3, 1, 2], [1, 2, 0]]))
+def helper_that_changes_an_array(xs):
+    for i in range(3):
+        for j in range(i + 1, 3):
+            swap_if(xs, i, j)
+    return xs
+
+
+@case(n)
+def helper_that_fills_a_list(n):
+    found = []
+    for i in range(n + 2):
+        collect(found, i * n)
+    return found
+
+
+@case(x)
+def methods(x):
+    for _ in range(3):
+        x = MODEL.step(x) + Model.half(x)
+    return x
+
+
+@case(x)
+def in_a_comprehension(x):
+    return [sign(x - k) for k in range(3)], sum(sign(v) for v in (x, -x, x + 1))
+
+
+@case(x)
+def within_a_nested_function(x):
+    def both(a):
+        if a > 1:
+            return sign(a) + hypotenuse(a, a)
+        return a
+
+    return both(x) + both(x + 2)
+
+
+@functools.lru_cache(maxsize=None)
+def cached_fibonacci(n):
+    if n < 2:
+        return n
+    return cached_fibonacci(n - 1) + cached_fibonacci(n - 2)
+
+
+@case(N([0, 1, 5, 9]))
+def cached_helper(n):
+    return cached_fibonacci(n) + 1
+
+
+@ab.autobatch
+@functools.cache
+def paths(i, j):
+    return 1 if i == 0 or j == 0 else paths(i - 1, j) + paths(i, j - 1)
+
+
+@case(N([0, 1, 3, 4]), N([2, 5, 3, 0]))
+def decorated_and_cached(i, j):
+    return paths(i, j)
+
+
+@case(N([0, 1, 3, 4]), N([2, 5, 3, 0]))
+def cached_nested_function(i, j):
+    @functools.lru_cache(None)
+    def go(a, b):
+        if a == 0 or b == 0:
+            return 1
+        return go(a - 1, b) + go(a, b - 1)
+
+    return go(i, j)
+
+
+@case(x)
+def imports_inside(x):
+    import math as mathematics
+    import os.path
+    from math import pi, sin
+
+    return mathematics.cos(x) + sin(x) * pi + len(os.path.sep)
+
+
+@case(n)
+def matches(n):
+    match n:
+        case 0:
+            return 10
+        case 1 | 3:
+            k = 20
+        case m if m < 0:
+            k = -m
+        case other:
+            k = other + 30
+    return k
+
+
+@case(n, n[::-1])
+def matches_pairs(n, m):
+    match (n > 0, m):
+        case (True, 1):
+            return 1
+        case (False, _):
+            return 2
+        case (_, k) if k > 2:
+            return k
+    return -1
+
+
+@case(n)
+def matches_in_a_loop(n):
+    total = 0
+    for i in range(6):
+        match (i + n) % 4:
+            case 0:
+                continue
+            case 1:
+                total += 1
+            case 2 if n > 2:
+                total += 10
+            case _:
+                total += 100
+                if total > 150:
+                    break
+    return total
