@@ -90,6 +90,13 @@ def hides_a_name(x):
     return shrunk(x)
 
 
+def imports_over_a_variable(x):
+    import math  # here
+
+    math = x * math.pi
+    return math
+
+
 def float_index(x):
     return tf.range(3.0)[x]  # here
 
@@ -384,7 +391,7 @@ CASES = [
     (of_another_size, BatchShapeError), (defines_a_class, UnsupportedSyntaxError),
     (two_loops_in_one, UnsupportedSyntaxError), (default_of_a_member, UnsupportedSyntaxError),
     (lazy_branches, UnsupportedSyntaxError), (hides_a_name, UnsupportedSyntaxError),
-    (float_index, TypeMismatchError),
+    (imports_over_a_variable, UnsupportedSyntaxError), (float_index, TypeMismatchError),
     (writes_into_a_result, UnsupportedSyntaxError), (loop_over_items, UnsupportedSyntaxError),
     (matches, UnsupportedSyntaxError), (shape_of_a_member, TypeMismatchError),
     (returns_an_object, TypeMismatchError), (sorted_by_a_key, TypeMismatchError),

@@ -91,7 +91,12 @@ class _Desugarer(Exceptions):
 
     def imports(self, name: str, value: Any, at: gast.AST) -> None:
         if self.assignments[name]:
-            self.refuse(at, f"`import` of `{name}`, which is assigned elsewhere", "import at the top.", kind="import")
+            self.refuse(
+                at,
+                f"`import` of `{name}`, which is assigned elsewhere",
+                "give one another name.",
+                kind="import-statement",
+            )
         self.set_static(name, value)
 
     def imported(self, name: str, level: int, at: gast.AST) -> ModuleType:

@@ -41,7 +41,6 @@ class _Refused:
 _NO_YIELD = "collect results in a tensor and return it."
 _NO_WAITING = "autobatched code cannot wait for anything."
 _NO_OUTER = "return the new value, and assign it outside."
-_NO_IMPORT = "import at the top of the file."
 _REFUSED = {
     "With": _Refused("`with`", "move the `with` into an undecorated helper function and call that.", "with-statement"),
     "Yield": _Refused("`yield`", _NO_YIELD, "yield"),
@@ -56,9 +55,6 @@ _REFUSED = {
     "Nonlocal": _Refused("`nonlocal`", _NO_OUTER, "nonlocal-statement"),
     "Delete": _Refused("`del`", "leave the variable alone; it costs nothing once nothing reads it.", "del-statement"),
     "ClassDef": _Refused("a nested class", "define the class outside.", "class-definition"),
-    "Import": _Refused("`import`", _NO_IMPORT, "import-statement"),
-    "ImportFrom": _Refused("`import`", _NO_IMPORT, "import-statement"),
-    "Match": _Refused("`match`", "use if and elif.", "match-statement"),
 }
 
 
