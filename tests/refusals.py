@@ -97,6 +97,16 @@ def imports_over_a_variable(x):
     return math
 
 
+def goes_over_a_set(x):
+    found = set()
+    found.add(x)
+    return sum(v + 1 for v in found)  # here
+
+
+def kinds_of_sides(x):
+    return len({x, 2.0 * x, 1.0})  # here
+
+
 def float_index(x):
     return tf.range(3.0)[x]  # here
 
@@ -391,7 +401,8 @@ CASES = [
     (of_another_size, BatchShapeError), (defines_a_class, UnsupportedSyntaxError),
     (two_loops_in_one, UnsupportedSyntaxError), (default_of_a_member, UnsupportedSyntaxError),
     (lazy_branches, UnsupportedSyntaxError), (hides_a_name, UnsupportedSyntaxError),
-    (imports_over_a_variable, UnsupportedSyntaxError), (float_index, TypeMismatchError),
+    (kinds_of_sides, TypeMismatchError), (goes_over_a_set, UnsupportedSyntaxError), (imports_over_a_variable, UnsupportedSyntaxError),
+    (float_index, TypeMismatchError),
     (writes_into_a_result, UnsupportedSyntaxError), (loop_over_items, UnsupportedSyntaxError),
     (matches, UnsupportedSyntaxError), (shape_of_a_member, TypeMismatchError),
     (returns_an_object, TypeMismatchError), (sorted_by_a_key, TypeMismatchError),

@@ -23,6 +23,7 @@ from autobatch.frontend.loops import split_walrus
 from autobatch.frontend.match import without_match
 from autobatch.frontend.refusals import together
 from autobatch.frontend.scope import UNKNOWN
+from autobatch.frontend.sets import without_sets
 from autobatch.frontend.source import Source, unparse
 from autobatch.frontend.syntax import Statements, always_leaves, assign, constant, load, renamed, store, support
 
@@ -35,7 +36,7 @@ def desugar(source: Source, callee_of: Callable[[Any], Callee | None], unrolled:
       callee_of: tells an autobatched function from other objects.
       unrolled: how many items each loop has that must be unrolled, by its place.
     """
-    source = without_match(source)
+    source = without_sets(without_match(source))
     fence.check(source)
     deques.check(source)
     return _Desugarer(source, ListMethods(source).visit(source.tree), callee_of, unrolled).run()

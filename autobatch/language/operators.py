@@ -364,6 +364,8 @@ def in_(item: Any, container: Any) -> Any:
         return both(first <= item, lambda: both(item <= last, lambda: (item - first) % abs(container.step) == 0))
     if isinstance(container, MemberList):
         return in_list(item, container)
+    if isinstance(container, set | frozenset | dict) and any(map(per_member, tf.nest.flatten(item))):
+        container = [*container]
     if not isinstance(container, list | tuple) or not any(map(per_member, tf.nest.flatten([item, *container]))):
         return item in container
     found: Any = False

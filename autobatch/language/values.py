@@ -82,7 +82,7 @@ class WeakScalar:
 
     __bool__ = __int__ = __float__ = __index__ = __round__ = __trunc__ = __floor__ = __ceil__ = _no_python_value
     __str__ = __format__ = _no_text  # type: ignore[assignment]
-    __hash__ = _no_python_value  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]
 
     def __neg__(self):
         value = number(self)

@@ -48,6 +48,13 @@ def _explained(error: Exception, location: ir.Location) -> Exception:
         return errors.UndefinedVariableError(
             f"{text.capitalize()}.", places, "define or import it.", kind="undefined-name"
         )
+    if isinstance(error, TypeError) and "unhashable" in text and ("Tensor" in text or "WeakScalar" in text):
+        return errors.TypeMismatchError(
+            "What differs between members is a dict's key, or an item of a set that Python keeps.",
+            places,
+            "use if and elif, or a list that is indexed by it; a set works as a variable that gets set(), then add(x).",
+            kind="unhashable-member",
+        )
     standard = module.split(".")[0] in sys.stdlib_module_names - {"__main__"}
     if isinstance(error, TypeError) and (file == location.file or standard):
         shown = text.replace("SymbolicTensor", "Tensor")

@@ -156,3 +156,14 @@ def count_down(n, found):
     if n > 0:
         found.append(n)
         count_down(n - 1, found)
+
+
+@feature("sets that are filled: `add`, `discard`, `remove`, `update`, `clear`, `in`, `len`, `sorted`", N)
+def filled_set(n):
+    seen = {1}
+    for k in range(6):
+        value = int(k * n % 5)
+        if value not in seen:
+            seen.add(value)
+    seen.discard(3)
+    return len(seen), sum(sorted(seen))

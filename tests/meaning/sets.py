@@ -1,0 +1,128 @@
+"""Sets that are filled."""
+
+# ruff: noqa
+import numpy as np
+
+import autobatch as ab
+from tests.meaning.case import case
+
+N = np.array
+n = N([3, 0, 19, 5, 7])
+V = N([[3, 1, 3, 2, 1], [1, 2, 3, 4, 5], [7, 7, 7, 7, 7]])
+
+
+@case(n)
+def is_happy(n):
+    seen = set()
+    while n != 1 and n not in seen:
+        seen.add(n)
+        total = 0
+        while n > 0:
+            total += (n % 10) ** 2
+            n //= 10
+        n = total
+    return n == 1, len(seen)
+
+
+@case(V)
+def distinct(v):
+    seen = set()
+    for x in v:
+        seen.add(int(x))
+    return len(seen), sorted(seen), sum(seen), max(seen), min(seen), 3 in seen
+
+
+@case(V)
+def from_items(v):
+    seen = set(v)
+    seen.add(100)
+    seen.discard(3)
+    seen.discard(3)
+    return len(seen), sorted(seen), not seen
+
+
+@case(n)
+def of_a_display(n):
+    s = {n, n % 3, 5, 2}
+    s.update([n + 1, n, 6])
+    s.update(range(3))
+    return sorted(s), len(s), n in s
+
+
+@case(n)
+def removes(n):
+    s = {1, 3, 5}
+    s.remove(n)
+    return sorted(s)
+
+
+@case(n)
+def pairs(n):
+    visited = set()
+    x = y = 0
+    for k in range(12):
+        visited.add((x, y))
+        if (k * n) % 4 == 0:
+            x += 1
+        elif (k + n) % 3 == 0:
+            x -= 1
+        else:
+            y = (y + 1) % 2
+    return len(visited), (0, 0) in visited, (1, 1) in visited
+
+
+@case(n)
+def cleared_and_made_again(n):
+    s = set()
+    longest = 0
+    t = set()
+    for k in range(10):
+        value = k * k % (n + 2)
+        if value in s:
+            longest = max(longest, len(s))
+            s = set()
+        s.add(value)
+        t.add(value // 2)
+        if len(t) > 2:
+            t.clear()
+    return longest, len(s), sorted(t)
+
+
+@case(n)
+def in_a_condition(n):
+    s = set()
+    for k in range(n):
+        if s and k % 3 == 0:
+            s.discard(k // 3)
+        s.add(k)
+    return len(s) if s else -1
+
+
+@case(n)
+def known_sets_stay(n):
+    primes = {2, 3, 5, 7}
+    both = primes & {3, 7, 9}
+    return n in primes, len(both), sum(p for p in both), n in {0: "a", 7: "b"}, (n, 1) in {(3, 1), (0, 2)}
+
+
+@case(n, refused="set-use")
+def goes_over_a_set(n):
+    s = set()
+    s.add(n)
+    s.add(2)
+    return [x for x in s]
+
+
+@case(n, refused="set-use")
+def compares_sets(n):
+    s = set()
+    s.add(n)
+    t = {n}
+    return s == t
+
+
+@case(n, refused="set-use")
+def returns_a_set(n):
+    s = set()
+    s.add(n)
+    return s
