@@ -55,6 +55,15 @@ def _truediv(theirs: Operator, left: tf.Tensor, right: tf.Tensor) -> Any:
     return theirs(*operands(operator.truediv, left, right))
 
 
+_DIVISIONS = (_floordiv, _mod, _truediv)
+
+
+def _refuse_zero(divisor: Any) -> None:
+    """In plain Python, as there: TensorFlow has an error of its own for integers."""
+    if python_kind(divisor) in (bool, int) and divisor == 0:
+        raise ZeroDivisionError("division by zero")
+
+
 def _of_two(python: Callable) -> Callable[[Operator, tf.Tensor, tf.Tensor], Any]:
     return lambda theirs, left, right: theirs(*operands(python, left, right))
 
@@ -88,6 +97,8 @@ def _divisor(value: tf.Tensor) -> tf.Tensor:
 def _install(name: str, ours: Callable[[Operator, tf.Tensor, tf.Tensor], Any]) -> None:
     def method(theirs: Operator, reflected: bool) -> Callable[[tf.Tensor, Any], Any]:
         def apply(self: tf.Tensor, other: Any) -> Any:
+            if context.mode() is context.Mode.MEMBER and ours in _DIVISIONS:
+                _refuse_zero(self if reflected else other)
             if context.mode() is not context.Mode.TRACING:
                 return theirs(self, other)
             try:
@@ -152,11 +163,20 @@ def _install_item() -> None:
     theirs = tf.Tensor.__getitem__
 
     def apply(self: tf.Tensor, index: Any, *rest: Any) -> Any:
+        if context.mode() is context.Mode.MEMBER:
+            _check_inside(self, index)
         part = theirs(self, index, *rest)
         context.view(part, self)
         return part
 
     tf.Tensor.__getitem__ = apply
+
+
+def _check_inside(values: tf.Tensor, index: Any) -> None:
+    """Raises NumPy's IndexError, in plain Python: TensorFlow has an error of its own."""
+    is_position = values.shape.rank and python_kind(index) is int
+    if is_position and not -values.shape[0] <= index < values.shape[0]:
+        raise IndexError(f"index {int(index)} is out of bounds for axis 0 with size {values.shape[0]}")
 
 
 def _shift(python: Operator) -> Operator:

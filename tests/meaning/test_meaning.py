@@ -161,3 +161,14 @@ def test_an_error_is_of_all_classes_that_members_raised(members, kinds):
             f(np.array(members))
         assert isinstance(pickle.loads(pickle.dumps(caught.value)), kind)
         assert len(caught.value.members) == len(kinds)
+
+
+@pytest.mark.parametrize(
+    "name", ["division", "calls", "several_clauses", "nested", "what_a_call_has_changed", "asserts"]
+)
+def test_unbatched_catches_too(name):
+    function = ab.autobatch(BATCHED["attempts"][name])
+    args = [tf.constant(arg) for arg in function.meant.args]
+    result = function.options(backend="unbatched")(*args)
+    for z in range(len(args[0])):
+        assert_equal(of_member(result, z), outcome(PLAIN["attempts"][name], function.meant.args, z))
