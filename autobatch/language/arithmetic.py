@@ -174,9 +174,11 @@ def _install_item() -> None:
 
 def _check_inside(values: tf.Tensor, index: Any) -> None:
     """Raises NumPy's IndexError, in plain Python: TensorFlow has an error of its own."""
-    is_position = values.shape.rank and python_kind(index) is int
-    if is_position and not -values.shape[0] <= index < values.shape[0]:
-        raise IndexError(f"index {int(index)} is out of bounds for axis 0 with size {values.shape[0]}")
+    if not values.shape.rank or python_kind(index) is not int:
+        return
+    size = values.shape.as_list()[0]
+    if size is not None and not -size <= index < size:
+        raise IndexError(f"index {int(index)} is out of bounds for axis 0 with size {size}")
 
 
 def _shift(python: Operator) -> Operator:
