@@ -6,6 +6,7 @@ import tensorflow as tf
 import autobatch as ab
 from autobatch import ir
 from autobatch.mcmc import DelayedRejectionHMC, draws
+from autobatch.options import OPTIMIZATIONS
 from tests.programs import PROGRAMS
 
 
@@ -118,3 +119,44 @@ def test_the_visit_order_has_few_ways_back():
     order = function.lower(*args)._program.stack().order
     # After both calls, after the first, the recursive case, the base case: only the base case's returns go back.
     assert order == (4, 3, 2, 1, 0)
+
+
+def elif_chain(x):
+    y, side = 0.0, (0.0, 1)
+    if x < 0.0:
+        return x
+    if x < 1.0:
+        y = x * 2.0
+    elif x < 2.0:
+        y, side = x + 3.0, (x, 2)
+        if y > 4.5:
+            y = -y
+    return y + side[0] * side[1]
+
+
+def test_cheap_arms_are_choices():
+    """A chain of tests, nested ones and tuples too, is one block; and so is what comes after it."""
+    function = ab.autobatch(elif_chain)
+    x = tf.constant([-1.0, 0.5, 1.0, 1.4, 1.6, 2.5, 3.5, float("nan")])
+    assert len(function.lower(x).stack_program.blocks) == 1
+    plain = function.options(optimizations=OPTIMIZATIONS - {"if_conversion"})
+    assert len(plain.lower(x).stack_program.blocks) > 4
+    for way in (function, plain):
+        tf.debugging.assert_equal(tf.stack([function.unbatched(v) for v in x[:-1]]), way(x)[:-1])
+
+
+def guarded(x, n):
+    if x > 0.0:
+        y = tf.sqrt(x)
+    else:
+        y = 0.0
+    if n != 0:
+        k = 10 // n
+    else:
+        k = 0
+    return y, k
+
+
+def test_arms_that_may_fail_or_have_no_derivative_stay():
+    program = ab.autobatch(guarded).lower(tf.ones([2]), tf.constant([1, 0])).stack_program
+    assert len(program.blocks) >= 5

@@ -17,6 +17,7 @@ from autobatch.passes.block_order import costly_last, epilogue_last
 from autobatch.passes.changed_arguments import hand_back
 from autobatch.passes.costs import estimate
 from autobatch.passes.exceptions import lower_exceptions
+from autobatch.passes.if_conversion import convert_ifs
 from autobatch.passes.inference import infer
 from autobatch.passes.item_writes import write_in_place
 from autobatch.passes.jump_threading import thread_jumps
@@ -62,6 +63,7 @@ PASSES = (
     Pass("inference", infer),
     Pass("aliasing", share_changes),
     Pass("item_writes", write_in_place, stages=("ir", "types")),
+    Pass("if_conversion", convert_ifs, optional=True),
     Pass("stack_lowering", lower_to_stack, parts=("live_saves", "registers")),
     Pass("pop_push", cancel_pops, optional=True),
     Pass("leaf_flow", trace_leaves),

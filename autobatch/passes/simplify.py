@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from autobatch import ir
@@ -24,8 +24,9 @@ def simplify(program: ir.Program) -> ir.Program:
     return replace(program, functions=tuple(map(simplified, program.functions)))
 
 
-def simplified(function: ir.Function) -> ir.Function:
-    return _renumber(_merge_chains(_skip_empty(function)))
+def simplified(function: ir.Function, stays: Callable[[ir.Block], bool] = lambda block: False) -> ir.Function:
+    """The function in which blocks are merged, but for those that are to stay behind what jumps to them."""
+    return _renumber(_merge_chains(_skip_empty(function), stays))
 
 
 def _retarget(terminator: ir.Terminator, to: Mapping[int, int]) -> ir.Terminator:
@@ -62,7 +63,7 @@ def _skip_empty(function: ir.Function) -> ir.Function:
     return replace(function, blocks=tuple(result))
 
 
-def _merge_chains(function: ir.Function) -> ir.Function:
+def _merge_chains(function: ir.Function, stays: Callable[[ir.Block], bool]) -> ir.Function:
     """Appends a block to the one that jumps to it, if no other does."""
     blocks = list(function.blocks)
     live = reachable(blocks)
@@ -74,6 +75,8 @@ def _merge_chains(function: ir.Function) -> ir.Function:
             end = blocks[i].terminator
             if isinstance(end, ir.Jump) and end.target not in (0, i) and len(parents[end.target]) == 1:
                 after = blocks[end.target]
+                if stays(after):
+                    continue
                 blocks[i] = ir.Block((*blocks[i].ops, *after.ops), after.terminator)
                 live.discard(end.target)
                 merged = True

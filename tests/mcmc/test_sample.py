@@ -42,7 +42,7 @@ def test_statistics(result):
     stats = {name: np.asarray(values) for name, values in result.stats.items()}
     assert set(stats) >= {"step_size", "tree_depth", "n_leapfrog", "acceptance", "energy", "diverging"}
     assert all(values.shape == (8, 500) for values in stats.values())
-    assert (stats["step_size"] == np.float32(result.step_size)).all()
+    np.testing.assert_allclose(stats["step_size"], result.step_size, rtol=1e-6)  # XLA's exp is off by a bit
     assert (stats["n_leapfrog"] < 2 ** stats["tree_depth"]).all()
     assert (stats["n_leapfrog"] >= 1).all()
     assert stats["diverging"].dtype == bool
