@@ -200,7 +200,16 @@ class StackOverflowError(MemberError):
     """Some members' calls nest deeper than ``max_depth``."""
 
 
-_LIMITS = (NumberRangeError, ListFullError, StackOverflowError)
+class NoneValueError(MemberError):
+    """Some members have None where the batch needs a value: what is computed with, or returned.
+
+    No ``except`` of theirs catches it.
+    """
+
+    advice = "test it with `is None` before; return a number that stands for None, such as -1."
+
+
+_LIMITS = (NumberRangeError, ListFullError, StackOverflowError, NoneValueError)
 
 
 class UnfinishedError(MemberError):

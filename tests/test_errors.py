@@ -155,8 +155,10 @@ def different_shapes(x):
 
 
 def none_on_one_path(x):
-    if x > 0:  # here
-        return x
+    pair = (x, None)
+    if x > 0:
+        pair = (x, x)  # here
+    return pair[0]
 
 
 def vector_condition(x):

@@ -128,12 +128,13 @@ class _Desugarer(Exceptions):
             self.out.append(assign(node.targets[0].id, self.expression(node.value), node))
             self.merge_last()
             return
-        node = self.without_aliases(node)
+        node, nones = without_nones(self.without_aliases(node))
         value = self.expression(node.value)
         if len(node.targets) > 1:
             value = self.named(value, "value")
         for target in node.targets:
             self.unpack(target, value, node)
+        self.out += nones
 
     def unpack(self, target: gast.AST, value: gast.AST, at: gast.AST) -> None:
         """Assigns to one target; nested targets are unpacked one level at a time, for any may be a tensor's rows."""
@@ -200,3 +201,25 @@ class _Desugarer(Exceptions):
         test = self.condition(node.test)
         body, orelse = self.block(node.body), self.block(node.orelse)
         self.emit(gast.If(test=test, body=body, orelse=orelse), node)
+
+
+def without_nones(node: gast.Assign) -> tuple[gast.Assign, Statements]:
+    """``a, b = x, None`` as ``a = x`` and, behind it, ``b = None``."""
+    (target, *others), value = node.targets, node.value
+    if others or not isinstance(target, gast.Tuple) or not isinstance(value, gast.Tuple):
+        return node, []
+    pairs = list(zip(target.elts, value.elts, strict=False))
+    nones = [t for t, v in pairs if isinstance(v, gast.Constant) and v.value is None and isinstance(t, gast.Name)]
+    starred = any(isinstance(part, gast.Starred) for part in (*target.elts, *value.elts))
+    if not nones or starred or len(target.elts) != len(value.elts):
+        return node, []
+    left = [(t, v) for t, v in pairs if t not in nones]
+    targets, values = (
+        gast.Tuple(elts=[pair[k] for pair in left], ctx=ctx()) for k, ctx in ((0, gast.Store), (1, gast.Load))
+    )
+    if len(left) == 1:
+        ((targets, values),) = left
+    first = gast.Assign(
+        targets=[gast.copy_location(targets, target)], value=gast.copy_location(values, value), type_comment=None
+    )
+    return gast.copy_location(first, node), [assign(name.id, constant(None, name), node) for name in nones]

@@ -34,6 +34,18 @@ _TOTAL_OPERATORS = (gast.Add, gast.Sub, gast.Mult)
 _TOTAL_COMPARISONS = (gast.Lt, gast.LtE, gast.Gt, gast.GtE, gast.Eq, gast.NotEq, gast.Is, gast.IsNot)
 
 
+def names_tested_for_none(node: gast.AST) -> set[str]:
+    """The variables of which the expression asks whether they are None, and that it may not read where they are."""
+    tests = (n for n in gast.walk(node) if isinstance(n, gast.Compare) and isinstance(n.left, gast.Name))
+    return {
+        test.left.id
+        for test in tests
+        if isinstance(test.ops[0], gast.Is | gast.IsNot)
+        and isinstance(test.comparators[0], gast.Constant)
+        and test.comparators[0].value is None
+    }
+
+
 def is_cheap(node: gast.AST) -> bool:
     """Whether evaluating the expression for a member that does not need it costs little and cannot fail."""
     match node:
@@ -289,7 +301,8 @@ class Expressions(Scope):
         first, *rest = node.values
         conjunction = isinstance(node.op, gast.And)
         operand = self.expression if wants_value else self.truth
-        if all(self.may_run_early(value) for value in rest):
+        tested = names_tested_for_none(node)
+        if all(self.may_run_early(value) and not tested.intersection(names(value)) for value in rest):
             name = ("and_" if conjunction else "or_") if wants_value else ("both" if conjunction else "either")
             result = operand(first)
             for value in rest:
@@ -368,7 +381,9 @@ class Expressions(Scope):
         known = self.known(node.test)
         if known is not UNKNOWN:
             return self.expression(node.body if known else node.orelse)
-        if self.may_run_early(node.body) and self.may_run_early(node.orelse):
+        tested, arms = names_tested_for_none(node.test), [node.body, node.orelse]
+        early = all(self.may_run_early(arm) and not tested.intersection(names(arm)) for arm in arms)
+        if early and not any(isinstance(arm, gast.Constant) and arm.value is None for arm in arms):
             test = self.truth(node.test)
             return support(
                 "ifexp", [test, thunk(self.expression(node.body)), thunk(self.expression(node.orelse))], node

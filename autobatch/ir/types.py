@@ -7,6 +7,7 @@ A type is a ``tf.nest`` structure whose leaves are
     Weak(kind)           a Python number that differs between members; adopts the dtype that it meets
     Tensor(dtype, shape) one tensor per member
     Opaque(description)  any other Python object: fine within straight-line code, nowhere else
+    Absent()             nothing, where a flag says so; joins with whatever is there otherwise
 
 Only Weak and Tensor leaves are stored per member ("dynamic" leaves).
 """
@@ -89,7 +90,15 @@ class Opaque:
         return self.description
 
 
-Leaf = Tensor | Weak | Static | Shared | Opaque
+@dataclass(frozen=True)
+class Absent:
+    def __str__(self) -> str:
+        return "None"
+
+
+ABSENT = Absent()  # its value while user code is traced
+
+Leaf = Tensor | Weak | Static | Shared | Opaque | Absent
 Type = Any  # a tf.nest structure of leaves
 
 _STATIC = (
@@ -108,6 +117,8 @@ def type_of(value: Any) -> Type:
 
 
 def _leaf_type(value: Any) -> Leaf:
+    if value is ABSENT:
+        return ABSENT
     if isinstance(value, WeakScalar):
         return Weak(value.kind, value.near)
     if isinstance(value, np.float64):  # also a Python float
@@ -160,7 +171,7 @@ def leaf_names(variable: str, type_: Type) -> list[str]:
     match type_:
         case Tensor() | Weak():
             return [variable]
-        case Static() | Shared() | Opaque():
+        case Static() | Shared() | Opaque() | Absent():
             return []
         case dict():
             parts = {f"{variable}[{key!r}]": type_[key] for key in sorted(type_)}
@@ -189,7 +200,7 @@ def same(left: Type, right: Type) -> bool:
 def structure(type_: Type) -> Any:
     """What a type is but for its leaves: which containers, with which names in which order."""
     match type_:
-        case Tensor() | Weak() | Static() | Shared() | Opaque():
+        case Tensor() | Weak() | Static() | Shared() | Opaque() | Absent():
             return None
         case Mapping():
             return (type(type_), *((key(name), structure(part)) for name, part in type_.items()))
@@ -223,6 +234,8 @@ def join(left: Type, right: Type, of_leaves: Callable[[Leaf, Leaf], Leaf] | None
 
     Two lists of unlike lengths become one of any length.
     """
+    if isinstance(left, Absent) or isinstance(right, Absent):
+        return tf.nest.map_structure(_of_members, right if isinstance(left, Absent) else left)
     left, right = _with_lists(left, right)
     try:
         tf.nest.assert_same_structure(left, right)
@@ -231,6 +244,11 @@ def join(left: Type, right: Type, of_leaves: Callable[[Leaf, Leaf], Leaf] | None
     if structure(left) != structure(right):
         raise JoinError("a dict with its keys in another order, or another class of the same name")
     return tf.nest.map_structure(of_leaves or _join_leaves, left, right)
+
+
+def _of_members(leaf: Leaf) -> Leaf:
+    """What holds this for each member, some of whom may have something else."""
+    return leaf.leaf if isinstance(leaf, Shared) else leaf
 
 
 def _with_lists(left: Type, right: Type) -> tuple[Type, Type]:
@@ -368,6 +386,8 @@ def value_from(type_: Type, stored: Sequence[tf.Tensor], shared: Sequence[tf.Ten
         match leaf:
             case Static(value):
                 return value
+            case Absent():
+                return ABSENT
             case Shared(index, Weak(kind)):
                 return WeakScalar(shared[index], kind)
             case Shared(index, _):
@@ -380,6 +400,11 @@ def value_from(type_: Type, stored: Sequence[tf.Tensor], shared: Sequence[tf.Ten
     return tf.nest.map_structure(build, type_)
 
 
+def zero(type_: Type) -> Any:
+    """A value of the type that stands where nobody looks at it."""
+    return value_from(type_, [tf.zeros(leaf.shape, leaf.dtype) for leaf in dynamic(type_)], ())
+
+
 def stored_from(type_: Type, value: Any) -> list[tf.Tensor]:
     """One member's stored leaves of ``type_``, from a value of that type or of one that joins into it."""
     tf.nest.assert_same_structure(type_, value)
@@ -389,6 +414,8 @@ def stored_from(type_: Type, value: Any) -> list[tf.Tensor]:
 
 def value_as(type_: Type, value: Any) -> Any:
     """A value of a type that joins into ``type_``, as a value of ``type_``; a member fails whose int does not fit."""
+    if value is ABSENT:
+        return zero(type_)
     value = fitted(type_, value)
 
     def build(leaf: Leaf, part: Any) -> Any:

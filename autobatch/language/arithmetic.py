@@ -186,11 +186,14 @@ def _shift(python: Operator) -> Operator:
         if context.mode() is context.Mode.BATCH or not (_is_integer(left) and _is_integer(right)):
             return NotImplemented
         left, right = promoted(left, right)
-        if isinstance(left, WeakScalar) or isinstance(right, WeakScalar):
+        dtype = next((value.dtype for value in (left, right) if is_tensor(value)), None)
+        if dtype is None:
             return python(left, right)
-        by = tf.get_static_value(right)
-        dtype = left.dtype if is_tensor(left) else right.dtype
-        left, right = (tf.convert_to_tensor(value, dtype) for value in (left, right))
+        by = None if isinstance(right, WeakScalar) else tf.get_static_value(right)
+        left, right = (
+            value.astype(dtype) if isinstance(value, WeakScalar) else tf.convert_to_tensor(value, dtype)
+            for value in (left, right)
+        )
         return shifted(python, left, right, wraps=by is not None)
 
     return apply

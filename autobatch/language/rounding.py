@@ -16,14 +16,15 @@ def operands(python: Callable, left: tf.Tensor, right: tf.Tensor) -> tuple[tf.Te
     """What ``python(left, right)`` is to be computed from, such that it is rounded by itself.
 
     LLVM multiplies and adds at once where it can, so that b * b - 4 * a * c is not 0 for 0.1, 0.2, 0.1; TensorFlow and
-    XLA make (a + 0.1) + 0.2 into a + 0.3, and multiply by the reciprocal of a known divisor: 49 * (1 / 49) < 1.  But
-    for the last, only for one number a member: in arrays the time counts for more than the last bit.
+    XLA make (a + 0.1) + 0.2 into a + 0.3 and a / b / c into a / (b * c), and multiply by the reciprocal of a known
+    divisor: 49 * (1 / 49) < 1.  But for the last, only for one number a member: in arrays the time counts for more than
+    the last bit.
     """
     if not left.dtype.is_floating:
         return left, right
     known = [tf.get_static_value(value) for value in (left, right)]
     if left.shape.rank == right.shape.rank == 0:
-        fused = ("Mul",) if python in (operator.add, operator.sub) else ()
+        fused = {operator.add: ("Mul",), operator.sub: ("Mul",), operator.truediv: ("RealDiv",)}.get(python, ())
         left, right = (
             _rounded(value) if _made_by(value, fused if other is None else _FOLDED) else value
             for value, other in ((left, known[1]), (right, known[0]))

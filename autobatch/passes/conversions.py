@@ -16,7 +16,7 @@ import tensorflow as tf
 from autobatch import errors, ir
 from autobatch.ir import regions
 from autobatch.ir.typed import Check, Variable
-from autobatch.ir.types import Exact, Leaf, Shared, Tensor, Type, Weak, leaves, structure, value_as
+from autobatch.ir.types import Absent, Exact, Leaf, Shared, Tensor, Type, Weak, leaves, structure, value_as
 from autobatch.language.rounding import rounding_failure
 from autobatch.language.values import narrowing_failure
 
@@ -106,6 +106,8 @@ def _renamed(names: Sequence[str], old: str, new: str) -> tuple[str, ...]:
 def _changes_form(have: Type, want: Type) -> bool:
     if have is None or want is None:  # in code that never runs
         return False
+    if isinstance(have, Absent):
+        return not isinstance(want, Absent)
     if structure(have) != structure(want):
         return True
     return any(map(_is_narrower, leaves(have), leaves(want))) or any(map(_is_shorter, leaves(have), leaves(want)))

@@ -14,12 +14,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-import tensorflow as tf
-
 from autobatch import context, errors, ir
 from autobatch.ir.flow import reachable, reaching
 from autobatch.ir.typed import Check, Variable
-from autobatch.ir.types import Exact, Opaque, Shared, Type, Weak, dynamic, leaves, value_from
+from autobatch.ir.types import Exact, Opaque, Shared, Type, Weak, leaves, zero
 from autobatch.language.choices import truth
 
 Read = tuple[int, int]  # by a block, and its operation or, behind the last, its terminator
@@ -91,10 +89,7 @@ def _has_zero(type_: Type | None) -> bool:
 
 
 def _zero(type_: Type) -> ir.Expression:
-    """A value of the type, which nobody looks at."""
-    return ir.Expression(
-        "unset", lambda: value_from(type_, [tf.zeros(leaf.shape, leaf.dtype) for leaf in dynamic(type_)], ())
-    )
+    return ir.Expression("unset", lambda: zero(type_))
 
 
 def _unset_results(function: ir.Function) -> set[str]:

@@ -35,7 +35,7 @@ from autobatch.language.indexing import UnlikeItemsError
 from autobatch.language.lists import MemberList
 from autobatch.language.operators import raise_
 from autobatch.language.structs import Rows, map_nodes
-from autobatch.passes import conversions, definedness, exceptions
+from autobatch.passes import conversions, definedness, exceptions, nones
 from autobatch.passes.simplify import decide_branches, simplified
 from autobatch.tracing.execute import execute
 from autobatch.tracing.explain import raise_at
@@ -58,6 +58,11 @@ def infer(program: ir.Program) -> TypedProgram:
         inference.run()
     except _Raises as raised:
         return infer(raised.told(program))
+    except _NoneSometimes as found:
+        flagged = nones.with_flags(program)
+        if flagged is program:
+            raise found.error from None
+        return infer(flagged)
     functions = []
     for function in program.functions:
         if function.name in inference.entered:
@@ -116,6 +121,13 @@ class _Raises(Exception):  # noqa: N818 (a request, not an error)
         return replace(program, functions=tuple(changed if f.name == name else f for f in program.functions))
 
 
+class _NoneSometimes(Exception):  # noqa: N818 (a request, not an error)
+    """A variable is None on one path and something else on another."""
+
+    def __init__(self, error: Exception):
+        self.error = error
+
+
 class _Inference:
     def __init__(self, program: ir.Program, shared: Sequence[Tensor | Weak]):
         self.program, self.shared = program, shared
@@ -168,7 +180,8 @@ class _Inference:
         try:
             new = type_ if old is None else join(old, type_)
         except JoinError as error:
-            raise self.mismatch(variable, type_, location, error) from None
+            found = self.mismatch(variable, type_, location, error)
+            raise (_NoneSometimes(found) if Static(None) in (old, type_) else found) from None
         if old is None or not same(old, new):
             self.types[variable], self.origin[variable] = new, location
             self.pending |= dict.fromkeys(sorted(self.readers.get(variable, ())))
@@ -179,10 +192,9 @@ class _Inference:
         what = f"The result of `{function}`" if name in self.program[function].outputs else f"`{shown}`"
         here, there = describe(self.types[variable]), describe(type_)
         help = "give both the same dtype, shape and structure."
-        if "None" in (here, there):
+        if "None" in here + there:
             help = (
-                "give it a value of one type on every path: a search starts from a number such as -inf, not from None; "
-                "a function that ends without `return` returns None."
+                "a variable, or a result, may be None on one path, but not an item: start from a number such as -inf."
             )
         elif {type(type_), type(self.types[variable])} in ({Tensor, MemberList}, {Tensor, list}):
             help = "make a list of the array where it comes from: list(x), or x.tolist()."

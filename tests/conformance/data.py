@@ -74,6 +74,15 @@ def agreed(x):
     return x, extra
 
 
+@feature("a variable that is `None` for some members", X, V, note="a result must not be")
+def none_for_some(x, v):
+    best = None
+    for y in v:
+        if y > x and (best is None or y < best):
+            best = y
+    return x if best is None else best
+
+
 @feature("a name that is used again for another type", X)
 def reused_name(x):
     n = tf.cast(x, tf.int32)

@@ -554,3 +554,13 @@ def constant_integers_meet_floats(x):
 @case(N([1.5, -2.0, 3.0]), N([1.0, 5.0, 2.0]))
 def extremes_by_a_key(x, y):
     return max([x, y], key=lambda v: -v * v), min((x, y), (y, x), key=lambda p: p[0]), max((v * 2 for v in (x, y)))
+
+
+@case(N([0, 5, 6, 255, -3]), N([0, 3, 4, 9, 5]))
+def shifted_by_a_counter(x, n):
+    ones = mask = 0
+    for i in range(n):
+        if (x >> i) & 1:
+            ones += 1
+        mask |= (i + 1) << (x & 1)
+    return ones, mask

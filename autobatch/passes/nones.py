@@ -1,0 +1,321 @@
+"""A variable that is None on one path and something else on another gets a flag that says which.
+
+    best = None                      best, best.none = absent, True
+    ...                              ...
+    if best is None:                 branch best.none
+    return best + 1                  present(best.none); result = best + 1
+
+What reads the value where it is None fails the member; where a test has shown that it is not, nothing is checked.  The
+flag goes with the value into calls and back from them.  A batch cannot return None: such members fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import tensorflow as tf
+
+from autobatch import context, errors, ir
+from autobatch.ir.flow import predecessors
+from autobatch.ir.types import ABSENT, Static
+from autobatch.language.choices import ifexp, not_, truth
+from autobatch.language.values import is_tensor
+
+Variable = tuple[str, str]  # function, variable
+Kinds = Mapping[Variable, frozenset[bool]]  # whether variables are None: always, never, or now and then
+
+_ABSENT = ir.Expression("absent", lambda: ABSENT)
+_TRUE, _FALSE = ir.Expression("True", lambda: True), ir.Expression("False", lambda: False)
+_NOT = ir.Expression("not «0»", not_)
+_IS_NONE, _IS_NOT_NONE = "is_(«0», None)", "not_(is_(«0», None))"
+
+
+def with_flags(program: ir.Program) -> ir.Program:
+    """The program in which no variable is None for some members only; the same one if that holds already."""
+    kinds, known = _kinds(program, {}), {}
+    while True:  # to know where a variable is not None tells more about those that it is copied to
+        mixed = {v for v, found in kinds.items() if len(found) > 1}
+        if not mixed:
+            return program
+        flags = [_Flags(f, program, kinds, mixed) for f in program.functions]
+        known = {(each.function.name, *at): there for each in flags for at, there in each.known().items()}
+        sharper = _kinds(program, known)
+        if sharper == kinds:
+            break
+        kinds = sharper
+    flagged = replace(program, functions=tuple(each.run() for each in flags))
+    crosses = mixed.intersection((program.entry.name, v) for v in (*program.entry.inputs, *program.entry.outputs))
+    return _entered(flagged, program) if crosses else flagged
+
+
+def _flag(variable: str) -> str:
+    return f"{variable}.none"
+
+
+def _is_none(op: ir.LocalOp) -> bool:
+    return isinstance(op, ir.Primitive) and op.function.template == "None" and len(op.outputs) == 1
+
+
+def _copied(op: ir.LocalOp) -> list[tuple[str, str]]:
+    """What an operation that only copies assigns, with where it is from."""
+    if isinstance(op, ir.Primitive) and op.inputs and op.function == ir.copies(len(op.outputs)):
+        return list(zip(op.outputs, op.inputs, strict=True))
+    return []
+
+
+def _kinds(program: ir.Program, known: Mapping[tuple[str, int, int], frozenset[str]]) -> Kinds:
+    """Of all variables, from those that operations are known to find not to be None."""
+    entry = program.entry
+    kinds: Kinds = {
+        (entry.name, v): frozenset({t == Static(None)}) for v, t in zip(entry.inputs, program.arguments, strict=True)
+    }
+    while True:
+        found = dict(kinds)
+
+        def add(variable: Variable, more: Iterable[bool], found: dict = found) -> None:
+            found[variable] = found.get(variable, frozenset()).union(more)
+
+        def read(f: ir.Function, variable: str, at: tuple[int, int], found: dict = found) -> Iterable[bool]:
+            return {False} if variable in known.get((f.name, *at), ()) else found.get((f.name, variable), ())
+
+        for f, i, k, op in _operations(program):
+            if isinstance(op, ir.Call):
+                callee = program[op.function]
+                for parameter, v in zip(callee.inputs, op.inputs, strict=True):
+                    add((callee.name, parameter), read(f, v, (i, k)))
+                for result, v in zip(callee.outputs, op.outputs, strict=True):
+                    add((f.name, v), found.get((callee.name, result), ()))
+            elif pairs := _copied(op):
+                for v, source in pairs:
+                    add((f.name, v), read(f, source, (i, k)))
+            else:
+                for v in op.outputs:
+                    add((f.name, v), {_is_none(op)})
+        if found == kinds:
+            return kinds
+        kinds = found
+
+
+def _operations(program: ir.Program) -> Iterator[tuple[ir.Function, int, int, ir.LocalOp]]:
+    for f in program.functions:
+        for i, block in enumerate(f.blocks):
+            for k, op in enumerate(block.ops):
+                yield f, i, k, op
+
+
+class _Flags:
+    """One function, in which variables that are None now and then get flags."""
+
+    def __init__(
+        self,
+        function: ir.Function,
+        program: ir.Program,
+        kinds: Mapping[Variable, frozenset[bool]],
+        mixed: set[Variable],
+    ):
+        self.function, self.program, self.kinds, self.all_mixed = function, program, kinds, mixed
+        self.mixed = {v for name, v in mixed if name == function.name}
+        self.before = self.known_before()
+
+    def run(self) -> ir.Function:
+        f = self.function
+        blocks = []
+        for i, block in enumerate(f.blocks):
+            ops, known = [], self.before[i] or frozenset()
+            for op in block.ops:
+                ops += self.lowered(op, known)
+                known = self.behind(op, known)
+            end = block.terminator
+            if isinstance(end, ir.Branch) and end.condition in self.mixed:
+                test = f"{end.condition}.true"
+                inputs = (_flag(end.condition), end.condition)
+                ops.append(ir.Primitive((test,), ir.Expression("truth(«0», «1»)", _truth), inputs, self.place(block)))
+                end = replace(end, condition=test)
+            blocks.append(replace(block, ops=tuple(ops), terminator=end))
+        flags = [[_flag(v) for v in names if v in self.mixed] for names in (f.inputs, f.outputs)]
+        return replace(f, inputs=(*f.inputs, *flags[0]), outputs=(*f.outputs, *flags[1]), blocks=tuple(blocks))
+
+    def known(self) -> dict[tuple[int, int], frozenset[str]]:
+        """What each operation finds, by block and number, that is known not to be None."""
+        found = {}
+        for i, block in enumerate(self.function.blocks):
+            there = self.before[i] or frozenset()
+            for k, op in enumerate(block.ops):
+                found[i, k] = there
+                there = self.behind(op, there)
+        return found
+
+    def place(self, block: ir.Block) -> ir.Location:
+        return getattr(block.terminator, "location", None) or self.function.location
+
+    def is_none(self, variable: str) -> bool:
+        """Whether it is None wherever it is set."""
+        return self.kinds.get((self.function.name, variable)) == {True}
+
+    # --- operations -------------------------------------------------------------------------------
+
+    def lowered(self, op: ir.LocalOp, known: frozenset[str]) -> list[ir.LocalOp]:
+        if isinstance(op, ir.Call):
+            return self.call(op, known)
+        if pairs := _copied(op):
+            if not self.mixed.intersection(op.outputs):
+                return [op]
+            return [*self.copy(op), *(flag for v, u in pairs if v in self.mixed for flag in self.flag(v, u, op, known))]
+        if op.inputs and op.inputs[0] in self.mixed and len(op.inputs) == 1:
+            flag = _flag(op.inputs[0])
+            if op.function.template in (f"raised({_IS_NONE})", f"raised({_IS_NOT_NONE})"):
+                return [replace(op, function=ir.Expression("0, False", lambda: (0, False)), inputs=())]
+            if op.function.template in (_IS_NONE, _IS_NOT_NONE):
+                function = ir.COPY if op.function.template == _IS_NONE else _NOT
+                return [replace(op, function=function, inputs=(flag,))]
+            if op.function.template == "not_(«0»)":
+                function = ir.Expression("not truth(«0», «1»)", lambda none, value: not_(_truth(none, value)))
+                return [replace(op, function=function, inputs=(flag, *op.inputs))]
+        read = sorted({*op.inputs} & self.mixed - known)
+        checks = [ir.Primitive((), _present(v), (_flag(v),), op.location) for v in read]
+        if _is_none(op) and op.outputs[0] in self.mixed:
+            op = replace(op, function=_ABSENT)
+            return [op, ir.Primitive((_flag(op.outputs[0]),), _TRUE, (), op.location)]
+        flags = [ir.Primitive((_flag(v),), _FALSE, (), op.location) for v in op.outputs if v in self.mixed]
+        return [*checks, op, *flags]
+
+    def copy(self, op: ir.Primitive) -> list[ir.LocalOp]:
+        """Copies, where what is always None is absent."""
+        before = [ir.Primitive((self.absent(u),), _ABSENT, (), op.location) for u in op.inputs if self.is_none(u)]
+        return [*before, replace(op, inputs=tuple(self.absent(u) if self.is_none(u) else u for u in op.inputs))]
+
+    def absent(self, variable: str) -> str:
+        return f"{variable}.absent"
+
+    def flag(self, variable: str, source: str, op: ir.LocalOp, known: frozenset[str]) -> list[ir.LocalOp]:
+        """Sets a variable's flag, which has become what another was."""
+        if source in self.mixed - known:
+            return [ir.Primitive((_flag(variable),), ir.COPY, (_flag(source),), op.location)]
+        return [ir.Primitive((_flag(variable),), _TRUE if self.is_none(source) else _FALSE, (), op.location)]
+
+    def call(self, call: ir.Call, known: frozenset[str]) -> list[ir.LocalOp]:
+        callee = self.program[call.function]
+        before: list[ir.LocalOp] = []
+        inputs, in_flags = list(call.inputs), []
+        for k, (parameter, v) in enumerate(zip(callee.inputs, call.inputs, strict=True)):
+            if (callee.name, parameter) in self.all_mixed:
+                if self.is_none(v):
+                    inputs[k] = self.absent(v)
+                    before.append(ir.Primitive((inputs[k],), _ABSENT, (), call.location))
+                given = f"{v}.given"
+                before += [replace(op, outputs=(given,)) for op in self.flag(v, v, call, known)]
+                in_flags.append(given)
+        after: list[ir.LocalOp] = []
+        outputs, out_flags = list(call.outputs), []
+        for k, (result, v) in enumerate(zip(callee.outputs, call.outputs, strict=True)):
+            if (callee.name, result) in self.all_mixed:
+                out_flags.append(_flag(v))
+            elif v in self.mixed:
+                none = self.kinds.get((callee.name, result)) == {True}
+                if none:
+                    outputs[k] = f"{v}.returned"
+                    after.append(ir.Primitive((v,), _ABSENT, (), call.location))
+                after.append(ir.Primitive((_flag(v),), _TRUE if none else _FALSE, (), call.location))
+        made = replace(call, inputs=(*inputs, *in_flags), outputs=(*outputs, *out_flags))
+        return [*before, made, *after]
+
+    # --- what is known not to be None -------------------------------------------------------------
+
+    def known_before(self) -> list[frozenset[str] | None]:
+        """For each block, the variables that are not None where it begins; None: nothing gets there."""
+        blocks = self.function.blocks
+        parents = predecessors(blocks)
+        before: list[frozenset[str] | None] = [None for _ in blocks]
+        before[0] = frozenset()
+        changed = True
+        while changed:
+            changed = False
+            for i in range(1, len(blocks)):
+                found = [known for p in parents[i] for known in self.known_along(p, i, before[p])]
+                now = frozenset.intersection(*found) if found else None
+                changed |= now != before[i]
+                before[i] = now
+        return before
+
+    def known_along(self, parent: int, child: int, known: frozenset[str] | None) -> Iterator[frozenset[str]]:
+        """What is known where one block leads to another, each way from one to the other."""
+        if known is None:
+            return
+        block = self.function.blocks[parent]
+        tests: dict[str, tuple[str, bool]] = {}  # by what holds it, that a variable is (True) or is not None
+        for op in block.ops:
+            known = self.behind(op, known)
+            tests = {v: (u, none) for v, (u, none) in tests.items() if not {v, u} & {*ir.writes(op)}}
+            if isinstance(op, ir.Primitive) and op.function.template in (_IS_NONE, _IS_NOT_NONE):
+                tests[op.outputs[0]] = op.inputs[0], op.function.template == _IS_NONE
+        end = block.terminator
+        if not isinstance(end, ir.Branch):
+            yield known
+            return
+        variable, none = tests.get(end.condition, (end.condition, False))
+        for target, holds in ((end.true, True), (end.false, False)):
+            if target == child:
+                yield known | {variable} if holds != none and variable in self.mixed else known
+
+    def behind(self, op: ir.LocalOp, known: frozenset[str]) -> frozenset[str]:
+        sources = dict(_copied(op))
+        there = {v for v in op.outputs if (sources[v] in known if v in sources else self.makes(op, v))}
+        return known - {*op.outputs} | (there & self.mixed)
+
+    def makes(self, op: ir.LocalOp, variable: str) -> bool:
+        """Whether the operation gives the variable a value that is not None."""
+        if isinstance(op, ir.Call):
+            callee = self.program[op.function]
+            return self.kinds.get((callee.name, callee.outputs[op.outputs.index(variable)])) == {False}
+        return not _is_none(op)
+
+
+def _truth(none: Any, value: Any) -> Any:
+    """``bool(value)`` of what is None for some members."""
+    if value is ABSENT:
+        return False
+    return ifexp(none, lambda: False, lambda: truth(value))
+
+
+def _present(variable: str) -> ir.Expression:
+    failure = f"`{variable.split('.')[0]}` is None where a value is needed"
+    return ir.Expression("present(«0»)", lambda none: _check_present(none, failure))
+
+
+def _check_present(none: Any, failure: str) -> None:
+    known = truth(none)
+    context.check(tf.logical_not(known) if is_tensor(known) else not known, errors.NoneValueError, failure)
+
+
+def _entered(flagged: ir.Program, program: ir.Program) -> ir.Program:
+    """The program with the entry point that it had, which calls the one with flags; members fail that return None."""
+    entry, place = program.entry, program.entry.location
+    name = f"{entry.name}.flagged"
+    before, given = [], list(entry.inputs)
+    for v in flagged.entry.inputs[len(given) :]:
+        k = [*map(_flag, entry.inputs)].index(v)
+        none = program.arguments[k] == Static(None)
+        if none:
+            given[k] = f"{entry.inputs[k]}.absent"
+            before.append(ir.Primitive((given[k],), _ABSENT, (), place))
+        before.append(ir.Primitive((v,), _TRUE if none else _FALSE, (), place))
+        given.append(v)
+    results = (*entry.outputs, *flagged.entry.outputs[len(entry.outputs) :])
+    after = []
+    if _flag(entry.outputs[0]) in results:
+        failure = f"`{entry.name}` returns None, which no batch can hold"
+        check = ir.Expression("returned(«0»)", lambda none: _check_present(none, failure))
+        after.append(ir.Primitive((), check, (_flag(entry.outputs[0]),), place))
+    ops = (*before, ir.Call(results, name, tuple(given), place), *after)
+    outer = replace(entry, blocks=(ir.Block(ops, ir.Return()),))
+
+    def calling(op: Any) -> Any:
+        return replace(op, function=name) if isinstance(op, ir.Call) and op.function == entry.name else op
+
+    inner = [
+        replace(f, blocks=tuple(replace(b, ops=tuple(map(calling, b.ops))) for b in f.blocks))
+        for f in (replace(flagged.entry, name=name), *flagged.functions[1:])
+    ]
+    return replace(flagged, functions=(outer, *inner))

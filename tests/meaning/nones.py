@@ -1,0 +1,224 @@
+"""Variables and results that are None for some members; a batch cannot return None."""
+
+# ruff: noqa
+import numpy as np
+
+import autobatch as ab
+from tests.meaning.case import case
+
+x = np.array([0, 1, 2, 3, 4, 5, 9, 16, 49, 50, 7, 6])
+n = np.array([0, 1, 2, 3, 4, 5, 6, 7, 8, 3, 4, 2])
+
+
+@case(x, n)
+def best_of(x, n):
+    best = None
+    for i in range(n):
+        v = (x * (i + 3)) % 7
+        if best is None or v > best:
+            best = v
+    return -1 if best is None else best
+
+
+@case(x, n, fails=[0, 1, 2, 3, 5, 9, 10, 11])
+def find(x, n):
+    for i in range(n):
+        if i * i == x:
+            return i
+    return None
+
+
+@case(x, n)
+def use(x, n):
+    i = find(x, n)
+    if i is None:
+        return -1
+    return i + 10
+
+
+@case(x, n)
+def prev(x, n):
+    last = None
+    total = 0
+    for i in range(n):
+        y = (x + i * 5) % 11
+        if last is not None:
+            total += abs(y - last)
+        last = y
+    return total
+
+
+@case(x, n)
+def two(x, n):
+    lo, hi = None, None
+    for i in range(n):
+        y = (x * i + 3) % 13
+        if lo is None or y < lo:
+            lo = y
+        if hi is None or y > hi:
+            hi = y
+    if lo is None or hi is None:
+        return -1
+    return hi * 100 + lo
+
+
+@case(x, n)
+def maybe(x, n):
+    y = x / n if n > 2 else None
+    if y is None:
+        return 0.0
+    return y + 1
+
+
+@case(x, n, fails=[0])
+def rec(x, n):
+    if n <= 0:
+        return None
+    if x % n == 0:
+        return n
+    return rec(x, n - 1)
+
+
+@case(x, n)
+def rec2(x, n):
+    r = rec(x, n)
+    if not r:
+        return 0
+    return r
+
+
+@case(x, n)
+def reset(x, n):
+    start, best = None, 0
+    for i in range(n):
+        if (x >> i) & 1:
+            if start is None:
+                start = i
+            best = max(best, i - start + 1)
+        else:
+            start = None
+    return best
+
+
+@case(x, n, fails=[0])
+def tup(x, n):
+    best = None
+    for i in range(n):
+        if best is None or (x * i) % 5 > best[0]:
+            best = ((x * i) % 5, i)
+    return best
+
+
+@case(x, n)
+def default(x, n, y=None):
+    if y is None:
+        y = n + 1
+    return x * y
+
+
+@case(x, n)
+def calls(x, n):
+    return default(x, n) + default(x, n, x)
+
+
+@case(x, n, fails=[0, 1, 2, 4, 7, 9, 11])
+def lists(x, n):
+    found = None
+    xs = []
+    for i in range(n):
+        xs.append((x * i) % 4)
+        if found is None and xs[-1] == 3:
+            found = len(xs)
+    return found
+
+
+@case(x, n, fails=[0])
+def flo(x, n):
+    guess = None
+    for k in range(n):
+        guess = float(x) if guess is None else 0.5 * (guess + x / (guess + 1.0))
+    return guess
+
+
+@case(x, n, fails=[0])
+def computes_with_none(x, n):
+    best = None
+    while n > 0:
+        best = n * x
+        n -= 3
+    return best + 1
+
+
+@case(x, n)
+def in_arms(x, n):
+    low = None if n < 3 else x
+    high = x + n if n % 2 else None
+    if low is not None and high is not None and low < high:
+        return high - low
+    if low is None and high is None:
+        return -1
+    return 0 if high is None else high
+
+
+@case(x, n)
+def handed_on(x, n):
+    def width(low, high):
+        if low is None or high is None:
+            return 0
+        return high - low
+
+    low = high = None
+    for i in range(n):
+        if (x * i) % 3 == 1:
+            low = i if low is None else low
+            high = i
+    return width(low, high) + width(None, n) + width(x, n)
+
+
+@case(x, n)
+def of_lists(x, n):
+    longest = None
+    for i in range(n):
+        xs = [i * k % (x + 1) for k in range(i)]
+        if longest is None or len(xs) > len(longest):
+            longest = xs
+    return 0 if longest is None else sum(longest) + len(longest)
+
+
+@case(x, n)
+def within_try(x, n):
+    best = None
+    for i in range(n):
+        try:
+            if best is None or x // i < best:
+                best = x // i
+        except ZeroDivisionError:
+            best = None
+    return -1 if best is None else best
+
+
+@case(x, n)
+def unpacked(x, n):
+    def divided(a, b):
+        if b == 0:
+            return None
+        return a // b, a % b
+
+    found = divided(x, n % 3)
+    if found is None:
+        return -1
+    q, r = found
+    return q * 10 + r
+
+
+@case(x, n)
+def is_true(x, n):
+    last = None
+    count = 0
+    for i in range(n):
+        if last:
+            count += 1
+        if not last:
+            count += 10
+        last = (x + i) % 3 if i % 2 else None
+    return count
