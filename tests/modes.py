@@ -2,16 +2,16 @@
 
 To run every program in every way takes long, as each is compiled anew.  What differs from way to way is the machine,
 and the machine knows operations, types and storage, not programs.  So every program runs on the default machine and on
-the local-static backend, interpreted; the other ways take turns, some programs go all ways, and ``test_programs.py``
-sees to it that each way meets everything that any program is made of.  ``make test-everything`` runs all programs, and
-all features, in all ways.
+the local-static backend, interpreted; some programs go all ways, and ``test_programs.py`` sees to it that these have,
+together, everything that any program is made of.  ``make test-everything`` runs all programs, and all features, in all
+ways.
 """
 
 from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -44,20 +44,13 @@ def _taken_up(function: Any, *args: Any) -> Any:
 
 MODES = {name: _called(name) for name in BACKENDS} | {"map": _mapped, "run": _taken_up}
 ALWAYS = ("program_counter", "local_static")
-IN_TURN = tuple(name for name in MODES if name not in ALWAYS)
-
-
-def turns(names: Iterable[str], everywhere: Collection[str] = ()) -> list[Any]:
-    """Pairs of a program and a way to run it, for ``parametrize``; the programs ``everywhere`` go all ways.
-
-    Those that XLA or TensorFlow's graphs compile have the mark ``compiles``, which ``make check`` leaves out.
-    """
-    turn = {name: (*ALWAYS, IN_TURN[k % len(IN_TURN)]) for k, name in enumerate(names)}
-    return [pair for name in turn for pair in pairs([name], MODES if name in everywhere else turn[name])]
 
 
 def pairs(names: Iterable[str], modes: Iterable[str] = ALWAYS) -> list[Any]:
-    """Each program in each of these ways, or, if the environment asks for it, in every way."""
+    """Each program in each of these ways, or, if the environment asks for it, in every way, for ``parametrize``.
+
+    Those that XLA or TensorFlow's graphs compile have the mark ``compiles``, which ``make check`` leaves out.
+    """
     modes = MODES if os.environ.get("AUTOBATCH_EVERY_MODE") == "1" else tuple(modes)
     marks = {mode: [] if mode == "local_static" else [pytest.mark.compiles] for mode in modes}
     return [pytest.param(name, mode, marks=marks[mode], id=f"{name}-{mode}") for name in names for mode in modes]

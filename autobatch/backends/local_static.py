@@ -177,7 +177,7 @@ class _Function:
                 rest = rest[len(part.ops) if isinstance(part, regions.Region) else 1 :]
                 if isinstance(part, regions.Region):
                     wanted = live_before(rest, live) & set(part.assigned)
-                    steps.append(_RegionStep(part, sorted(wanted), self.types, typed.checks, size, jit_compile))
+                    steps.append(_RegionStep(part, sorted(wanted), self.types, typed, size, jit_compile))
                 else:
                     steps.append(part)
             self.steps.append(steps)
@@ -211,7 +211,7 @@ class _RegionStep:
         region: regions.Region,
         wanted: list[str],
         types: Mapping[str, Type],
-        checks: Sequence[Check],
+        typed: TypedProgram,
         size: int,
         jit_compile: bool,
     ):
@@ -222,7 +222,7 @@ class _RegionStep:
             # Idle members compute on a copy of an active member's data: their own may be stale and raise.
             donor = tf.argmax(active)
             inputs = {v: [_masked(active, leaf, leaf[donor]) for leaf in leaves] for v, leaves in inputs.items()}
-            new = run_region(region, inputs, types, wanted, shared, size, checks)
+            new = run_region(region, inputs, types, wanted, shared, size, typed)
             kept = {v: [_masked(active, n, o) for n, o in zip(new[v], old[v], strict=True)] for v in wanted}
             return kept | {key: leaves for key, leaves in new.items() if key not in wanted}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,7 @@ class TypedProgram:
     types: Mapping[Variable, Type]
     shared: tuple[Tensor | Weak, ...]  # the types of the shared arguments' leaves
     checks: tuple[Check, ...]  # what members must meet; a failed member holds 1 + the check's position
+    traces: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)  # what tracing/member.py has made
 
     def __str__(self) -> str:
         return f"{self.program}\n\ntypes:\n{self.types_text()}"
@@ -81,6 +82,7 @@ class TypedStackProgram:
     owners: tuple[ir.Signature, ...]  # for each block, the function that it comes from
     epilogue: int | None = None  # the block that need only run once, when all members wait at it
     flows: tuple[tuple[Step, ...], ...] = ()  # for each block, what its parts do to leaves, once that is known
+    traces: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)  # what tracing/member.py has made
 
     def __str__(self) -> str:
         owned = {owner: [i for i, other in enumerate(self.owners) if other == owner] for owner in self.owners}

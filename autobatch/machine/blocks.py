@@ -223,7 +223,7 @@ class Machine:
             assert isinstance(region, regions.Region)
             wanted = _variables(live, region.assigned)
             env = self._completed(env, region)
-            env |= run_region(region, env, types, wanted, shared, self.size, self.typed.checks)
+            env |= run_region(region, env, types, wanted, shared, self.size, self.typed)
         return [env.get(v, []) for v in self.program.outputs]
 
     def may_go_on(self, state: State) -> tf.Tensor | bool:
@@ -333,7 +333,7 @@ class Machine:
                     env[target] = written
                 case regions.Region():
                     wanted = _variables(live, part.assigned)
-                    env |= run_region(part, env, types, wanted, shared, z, self.typed.checks)
+                    env |= run_region(part, env, types, wanted, shared, z, self.typed)
                     if FAULT in env:
                         (found,) = env.pop(FAULT)
                         found = found if fault is None else tf.where(fault == 0, found, fault)

@@ -11,28 +11,24 @@ from autobatch import ir
 from autobatch.ir import regions
 from autobatch.ir.leaves import Leaf, Step, leaf_type, leaves_of
 from autobatch.ir.typed import TypedStackProgram
-from autobatch.ir.types import Tensor, Type, Weak, leaves, opaque, stored_from
-from autobatch.tracing.execute import Outcome, execute
-from autobatch.tracing.symbolic import lanes_of, symbolic
+from autobatch.ir.types import Tensor, Type, Weak, leaves
+from autobatch.tracing.member import traced
+from autobatch.tracing.symbolic import lanes_of
 
 
 def trace_leaves(typed: TypedStackProgram) -> TypedStackProgram:
     """The program with what the parts of each block do to leaves."""
-    flows = (_steps(block, typed.types, typed.shared) for block in typed.program.blocks)
+    flows = (tuple(_step(part, typed) for part in regions.regions(block.ops)) for block in typed.program.blocks)
     return replace(typed, flows=tuple(flows))
 
 
-def _steps(block: ir.Block, types: Mapping[str, Type], shared: Sequence[Tensor | Weak]) -> tuple[Step, ...]:
-    """The block's parts, as ``regions`` takes it apart."""
-    return tuple(_step(part, types, shared) for part in regions.regions(block.ops))
-
-
-def _step(part: regions.Region | ir.Op, types: Mapping[str, Type], shared: Sequence[Tensor | Weak]) -> Step:
+def _step(part: regions.Region | ir.Op, typed: TypedStackProgram) -> Step:
+    types = typed.types
     match part:
         case regions.Region() if any(op.function.call is ir.no_code for op in part.ops):
             return _assumed(part, types)
         case regions.Region():
-            return _traced(part, types, shared)
+            return _computed(part, typed)
         case ir.Push((target,), _, (source,)):
             saved = frozenset(leaves_of(target, types))
             pairs = dict(_moved(source, target, types))
@@ -71,39 +67,26 @@ def _assumed(region: regions.Region, types: Mapping[str, Type]) -> Step:
     return whole
 
 
-def _traced(region: regions.Region, types: Mapping[str, Type], shared: Sequence[Tensor | Weak]) -> Step:
-    with tf.__internal__.FuncGraph("autobatch_leaves").as_default() as graph:
-        env = symbolic(region, {v: types[v] for v in region.inputs}, shared)
-        inputs = {(v, k): leaf for v in region.inputs for k, leaf in enumerate(stored_from(types[v], env[v]))}
-        outcomes: list[Outcome] = []
-        work: list[tuple[tf.Operation, ...]] = []
-        begun = len(graph.get_operations())
-        for op in region.ops:
-            if region.kind == "batch":
-                env[op.outputs[0]] = op.function.call(*(env[v] for v in op.inputs))
-            else:
-                outcomes += execute((op,), env)
-            work.append(tuple(graph.get_operations()[begun:]))
-            begun += len(work[-1])
-        kept = [v for v in region.assigned if v in types and not opaque(types[v])]
-        outputs = {(v, k): leaf for v in kept for k, leaf in enumerate(stored_from(types[v], env[v]))}
-        checked = [t for outcome in outcomes for t in (outcome.passed, *outcome.leaves) if tf.is_tensor(t)]
-    origins = _origins(graph.get_operations(), inputs)
+def _computed(region: regions.Region, typed: TypedStackProgram) -> Step:
+    found = traced(region, typed.types, typed.shared, typed.traces)
+    outputs = {(v, k): leaf for v, leaves in found.results.items() for k, leaf in enumerate(leaves)}
+    checked = [t for outcome in found.outcomes for t in (outcome.passed, *outcome.leaves) if tf.is_tensor(t)]
+    origins = _origins(found.graph.get_operations(), found.inputs)
 
     def origin(tensor: tf.Tensor) -> frozenset[Leaf]:
         return frozenset() if hasattr(tensor, "numpy") else origins[tensor.op.name]  # a constant is eager
 
-    by_tensor = {tensor.ref(): leaf for leaf, tensor in inputs.items()}
-    found = {leaf: by_tensor.get(tensor.ref()) for leaf, tensor in outputs.items()}
+    by_tensor = {tensor.ref(): leaf for leaf, tensor in found.inputs.items()}
+    sources = {leaf: by_tensor.get(tensor.ref()) for leaf, tensor in outputs.items()}
     return Step(
         sources={leaf: origin(tensor) for leaf, tensor in outputs.items()},
         copies={
             leaf: old
-            for leaf, old in found.items()
-            if old is not None and leaf_type(leaf, types) == leaf_type(old, types)
+            for leaf, old in sources.items()
+            if old is not None and leaf_type(leaf, typed.types) == leaf_type(old, typed.types)
         },
         needs=frozenset().union(*map(origin, checked)),
-        work=tuple(work),
+        work=found.work,
         lanes=lanes_of(region.ops[0]) if region.kind == "batch" else 1,
     )
 

@@ -23,7 +23,7 @@ _one_at_a_time = threading.RLock()
 
 @contextmanager
 def our_converters() -> Iterator[None]:
-    """While this lasts, ``tf.vectorized_map`` converts what is below our way."""
+    """While this lasts, TensorFlow converts what is below our way."""
     registry = pfor._pfor_converter_registry
     with _one_at_a_time:
         theirs = {operation: registry[operation] for operation in _CONVERTERS if operation in registry}

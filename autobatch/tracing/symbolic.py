@@ -13,15 +13,23 @@ from autobatch.ir.types import Tensor, Type, Weak, dynamic, value_from
 from autobatch.tracing.execute import cross
 
 
-def symbolic(region: regions.Region, inputs: Mapping[str, Type], shared: Sequence[Tensor | Weak]) -> dict[str, Any]:
-    """Placeholders of the current graph for a region's inputs."""
+def placeholders(
+    region: regions.Region, inputs: Mapping[str, Type], shared: Sequence[Tensor | Weak]
+) -> tuple[dict[str, list[tf.Tensor]], list[tf.Tensor]]:
+    """For the leaves of a region's inputs, and for what all members share."""
     batch = (lanes_of(region.ops[0]),) if region.kind == "batch" else ()
     parts = [tf.compat.v1.placeholder(leaf.dtype, leaf.shape) for leaf in shared]
-    env: dict[str, Any] = {}
-    for v, type_ in inputs.items():
-        stored = [tf.compat.v1.placeholder(leaf.dtype, (*batch, *leaf.shape)) for leaf in dynamic(type_)]
-        env[v] = value_from(type_, stored, parts)
-    return cross(env)
+    stored = {
+        v: [tf.compat.v1.placeholder(leaf.dtype, (*batch, *leaf.shape)) for leaf in dynamic(type_)]
+        for v, type_ in inputs.items()
+    }
+    return stored, parts
+
+
+def symbolic(region: regions.Region, inputs: Mapping[str, Type], shared: Sequence[Tensor | Weak]) -> dict[str, Any]:
+    """Placeholders of the current graph for a region's inputs, as the values that user code sees."""
+    stored, parts = placeholders(region, inputs, shared)
+    return cross({v: value_from(type_, stored[v], parts) for v, type_ in inputs.items()})
 
 
 def lanes_of(op: ir.Assign) -> int:

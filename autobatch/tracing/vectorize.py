@@ -5,21 +5,21 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
-from typing import Any
+from contextlib import contextmanager
 
 import tensorflow as tf
 
 from autobatch import errors, ir
 from autobatch.ir import regions
-from autobatch.ir.typed import Check, makes_checks
+from autobatch.ir.typed import Check, TypedProgram, TypedStackProgram, makes_checks
 from autobatch.ir.types import Tensor, Type, Weak, coerce, dynamic, stored_from, value_from
 from autobatch.tracing.converters import our_converters
-from autobatch.tracing.execute import Outcome, cross, execute
+from autobatch.tracing.execute import Outcome
 from autobatch.tracing.explain import raise_at
+from autobatch.tracing.lanes import Lanes
+from autobatch.tracing.member import Stored, traced
 
-Stored = list[tf.Tensor]  # the dynamic leaves of one variable, each [Z, ...]
-Environment = dict[str, Stored]
+Environment = dict[str, Stored]  # the leaves of all members, each [Z, ...]
 
 
 def run_region(
@@ -29,7 +29,7 @@ def run_region(
     wanted: Sequence[str],
     shared: Sequence[tf.Tensor],
     size: int,
-    checks: Sequence[Check] = (),
+    program: TypedProgram | TypedStackProgram,
 ) -> Environment:
     """Runs a region for ``size`` members at once.
 
@@ -40,7 +40,7 @@ def run_region(
       wanted: which of the assigned variables to return.
       shared: the shared arguments' leaves.
       size: the batch size Z.
-      checks: the program's checks.
+      program: the program that the region is of.
 
     Returns: the stored leaves of the ``wanted`` variables, and what the region has to say of the checks that it makes:
       FAULT: for each member 1 + the position in ``checks`` of the first that it failed, or 0.
@@ -60,65 +60,21 @@ def run_region(
     if all(op.function is ir.COPY for op in region.ops):
         return _copy(region.ops, env, types, wanted, shared, size)
 
+    checks = program.checks
     telling = makes_checks(region.ops, checks)
-    alike: set[tuple[str, int]] = set()  # large leaves that are the same for all members
-
-    def member(stored: Mapping[str, Stored]) -> dict[str, Stored]:
-        values: dict[str, Any] = {v: value_from(types[v], stored.get(v, []), shared) for v in region.inputs}
-        with tf.name_scope("region"):
-            values = cross(values)
-            outcomes = _execute_named(region.ops, values)
-        results = {v: stored_from(types[v], values[v]) for v in wanted}
-        if telling:
-            results |= _told(outcomes, checks)
-        # vectorized_map mishandles results that are outer tensors themselves.
-        return {v: [tf.identity(leaf) for leaf in leaves] for v, leaves in results.items()}
-
-    def varying(stored: Mapping[str, Stored]) -> dict[str, Stored]:
-        results = member(stored)
-        for v, leaves in results.items():
-            for k, leaf in enumerate(leaves):
-                if leaf.shape.num_elements() >= LARGE and not _depends(leaf, stored):
-                    alike.add((v, k))
-                    leaves[k] = tf.zeros([], leaf.dtype)
-        return results
-
-    stored_inputs = {v: env[v] for v in region.inputs if env.get(v)}
     if not telling and not any(dynamic(types[v]) for v in wanted):
         return {v: [] for v in wanted}
-    if not stored_inputs:
-        once = member({})
-        return {v: [_repeat(leaf, size) for leaf in leaves] for v, leaves in once.items()}
+    member = traced(region, types, program.shared, program.traces)
+    results = {v: member.results[v] for v in wanted}
+    if telling:
+        with member.graph.as_default():
+            results |= _told(member.outcomes, checks)
     try:
         with _quiet(), our_converters():
-            result = tf.vectorized_map(varying, stored_inputs, fallback_to_while_loop=False)
+            lanes = Lanes(member, [leaf for v in region.inputs for leaf in env.get(v, [])], shared, size)
+            return {v: [lanes.of(leaf) for leaf in leaves] for v, leaves in results.items()}
     except (ValueError, NotImplementedError, TypeError) as error:
         raise _vectorization_error(error, region) from error
-    found = {v: [] for v in wanted} | {key: list(leaves) for key, leaves in result.items()}
-    if alike:
-        once = member({v: [leaf[0] for leaf in leaves] for v, leaves in stored_inputs.items()})
-        for v, k in alike:
-            found[v][k] = _repeat(once[v][k], size)
-    return found
-
-
-# Elements from which on a result that is the same for all members is broadcast by us: vectorized_map tiles it, which
-# XLA evaluates while it compiles and keeps, for all members at once.
-LARGE = 4096
-
-
-def _depends(leaf: tf.Tensor, stored: Mapping[str, Stored]) -> bool:
-    """Whether the tensor is computed from any of the stored leaves."""
-    sources = {id(tensor.op) for leaves in stored.values() for tensor in leaves}
-    pending, seen = [leaf.op], set()
-    while pending:
-        operation = pending.pop()
-        if id(operation) in sources:
-            return True
-        if id(operation) not in seen:
-            seen.add(id(operation))
-            pending += [tensor.op for tensor in operation.inputs]
-    return False
 
 
 @contextmanager
@@ -173,15 +129,6 @@ def _copy(
         (source,), (target,) = op.inputs, op.outputs
         copies[target] = coerce(types[source], types[target], copies.get(source, []), shared, size)
     return {v: copies[v] for v in wanted}
-
-
-def _execute_named(ops: Sequence[ir.Assign], values: dict[str, Any]) -> list[Outcome]:
-    """Runs the primitives, each in a name scope from which an error can be traced back to it."""
-    outcomes = []
-    for k, op in enumerate(ops):
-        with tf.name_scope(f"primitive_{k}") if len(ops) > 1 else nullcontext():
-            outcomes += execute((op,), values)
-    return outcomes
 
 
 def _run_batched(
@@ -244,10 +191,6 @@ def write_items(
         chosen = tf.reshape(active, [-1] + [1] * (what.shape.rank - 1))
         what = tf.where(chosen, what, tf.gather_nd(old, indices))
     return tf.tensor_scatter_nd_update(old, indices, what)
-
-
-def _repeat(leaf: tf.Tensor, size: int) -> tf.Tensor:
-    return tf.broadcast_to(leaf, (size, *leaf.shape))
 
 
 def _vectorization_error(error: Exception, region: regions.Region) -> Exception:

@@ -1,0 +1,113 @@
+"""From TensorFlow's operations on one member to operations on all lanes.
+
+``tf.vectorized_map`` runs a function in the graph that it adds to, and converts what has come of it.  Here its
+converters are given a graph that was made once, for however many machines; most operations need no converter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import tensorflow as tf
+from tensorflow.python.eager import execute, record
+from tensorflow.python.ops.parallel_for import pfor
+from tensorflow.python.util import object_identity
+
+from autobatch.tracing.member import Traced
+
+
+class Lanes(pfor.PFor):
+    """Adds the operations of one member to the default graph for ``size`` lanes, as far as they are asked for.
+
+    Args:
+      traced: the operations.
+      inputs: for each leaf that goes in, those of all lanes, [size, ...].
+      shared: the leaves of the arguments that all members share.
+      size: how many lanes.
+    """
+
+    def __init__(self, traced: Traced, inputs: Sequence[tf.Tensor], shared: Sequence[tf.Tensor], size: int):
+        # Not PFor's own: the operations that it adds to the graph are seldom needed.
+        self.graph, self.size = traced.graph, size
+        self._all_indices_partitioned, self._fallback_to_while_loop = False, False
+        self._warn, self._pfor_config = False, None
+        self._pfor_ops = set(traced.graph.get_operations())
+        self._pfor_op_ids = {operation._id for operation in self._pfor_ops}
+        self._conversion_map = object_identity.ObjectIdentityDictionary()
+        for placeholder, tensor in zip(traced.inputs.values(), inputs, strict=True):
+            self._add_conversion(placeholder, pfor.wrap(tensor, True))
+        for placeholder, tensor in zip(traced.shared, shared, strict=True):
+            self._add_conversion(placeholder, pfor.wrap(tensor, False))
+        for tensor, placeholder in traced.graph.captures:
+            self._add_conversion(placeholder, pfor.wrap(tensor, False))
+
+    @cached_property
+    def _loop_var(self) -> tf.Tensor:
+        with self.graph.as_default():
+            index = tf.compat.v1.placeholder_with_default(0, [])
+        self._add_conversion(index, pfor.wrap(self.all_indices, True))
+        return index
+
+    @cached_property
+    def _loop_len_vector(self) -> tf.Tensor:
+        return tf.constant([self.size])
+
+    @cached_property
+    def all_indices(self) -> tf.Tensor:
+        return tf.range(self.size)
+
+    def of(self, leaf: tf.Tensor) -> tf.Tensor:
+        """A tensor of one member for all lanes, [size, ...]."""
+        found = self._found(leaf) if hasattr(leaf, "op") else pfor.wrap(leaf, False)
+        return found.t if found.is_stacked else tf.broadcast_to(found.t, (self.size, *leaf.shape))
+
+    def _found(self, leaf: tf.Tensor) -> pfor.WrappedTensor:
+        pending = [leaf]
+        while pending:
+            operation = pending[-1].op
+            missing = [tensor for tensor in operation.inputs if tensor not in self._conversion_map]
+            if pending[-1] in self._conversion_map:
+                pending.pop()
+            elif missing:
+                pending += missing
+            elif not self._converted_at_once(operation):
+                self._convert_helper(pending[-1])
+        return self._conversion_map[leaf]
+
+    def _converted_at_once(self, operation: tf.Operation) -> bool:
+        """Whether it needs no more than the same operation on what its inputs have become; then that is done."""
+        inputs = [self._conversion_map[tensor] for tensor in operation.inputs]
+        batched = any(each.is_stacked for each in inputs)
+        if operation.control_inputs or pfor._is_stateful_pfor_op(operation):
+            return False
+        if batched and not (operation.type in _ELEMENTWISE and _aligned(inputs)):
+            return False
+        graph = tf.compat.v1.get_default_graph()
+        attributes = operation.node_def.attr
+        if "f" in attributes:
+            graph._add_function_recursive(operation.graph._get_function(attributes["f"].func.name))
+        dtypes = [tensor.dtype for tensor in operation.outputs]
+        made = graph.create_op(operation.type, [each.t for each in inputs], dtypes, attrs=attributes)
+        if record.could_possibly_record():
+            known = [each for name in attributes for each in (name, made.get_attr(name))]
+            execute.record_gradient(operation.type, made.inputs, tuple(known), made.outputs[:])
+        for old, new in zip(operation.outputs, made.outputs, strict=True):
+            self._add_conversion(old, pfor.wrap(new, batched))
+        return True
+
+
+_ELEMENTWISE = {"Cast", "Equal", "Identity", "NotEqual", "SelectV2"} | {
+    operation
+    for operation, convert in pfor._pfor_converter_registry.items()
+    if convert is pfor._pfor_converter_registry["AddV2"]
+}
+
+
+def _aligned(inputs: list[pfor.WrappedTensor]) -> bool:
+    """Whether the axes of all inputs meet as those of one member's did: what is batched has the most."""
+    ranks = [each.t.shape.rank for each in inputs]
+    if None in ranks:
+        return False
+    most = max(rank + (not each.is_stacked) for rank, each in zip(ranks, inputs, strict=True))
+    return all(rank == most for rank, each in zip(ranks, inputs, strict=True) if each.is_stacked)

@@ -1,0 +1,72 @@
+"""A region run once on a symbolic member, or on some lanes if its primitive is batched: the graph that it makes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import tensorflow as tf
+
+from autobatch.ir import regions
+from autobatch.ir.leaves import Leaf
+from autobatch.ir.types import Exact, Tensor, Type, Weak, opaque, stored_from, value_from
+from autobatch.tracing.execute import Outcome, cross, execute
+from autobatch.tracing.symbolic import placeholders
+
+Stored = list[tf.Tensor]  # the dynamic leaves of one variable
+
+
+@dataclass(frozen=True, eq=False)
+class Traced:
+    """What a region does.
+
+    Attributes:
+      graph: its operations.
+      inputs: a placeholder for each leaf that goes in.
+      shared: likewise for what all members share.
+      results: the stored leaves of what it assigns.
+      outcomes: the checks that it makes.
+      work: the operations of each primitive.
+    """
+
+    graph: Any
+    inputs: Mapping[Leaf, tf.Tensor]
+    shared: Sequence[tf.Tensor]
+    results: Mapping[str, Stored]
+    outcomes: Sequence[Outcome]
+    work: tuple[tuple[tf.Operation, ...], ...]
+
+
+def traced(
+    region: regions.Region, types: Mapping[str, Type], shared: Sequence[Tensor | Weak], made: dict[Any, Traced]
+) -> Traced:
+    """The region's trace, which is looked up in those that were made, and put there."""
+    kept = tuple(v for v in region.assigned if v in types and not opaque(types[v]))
+    key = (region.ops, tuple((v, Exact(types[v])) for v in (*region.inputs, *kept)))
+    if key not in made:
+        made[key] = _trace(region, types, kept, shared)
+    return made[key]
+
+
+def _trace(
+    region: regions.Region, types: Mapping[str, Type], kept: Sequence[str], shared: Sequence[Tensor | Weak]
+) -> Traced:
+    outcomes: list[Outcome] = []
+    work: list[tuple[tf.Operation, ...]] = []
+    with tf.__internal__.FuncGraph("member").as_default() as graph:
+        stored, parts = placeholders(region, {v: types[v] for v in region.inputs}, shared)
+        env = cross({v: value_from(types[v], stored[v], parts) for v in region.inputs})
+        begun = len(graph.get_operations())
+        for k, op in enumerate(region.ops):
+            if region.kind == "batch":
+                env[op.outputs[0]] = op.function.call(*(env[v] for v in op.inputs))
+            else:
+                with tf.name_scope(f"primitive_{k}") if len(region.ops) > 1 else nullcontext():
+                    outcomes += execute((op,), env)
+            work.append(tuple(graph.get_operations()[begun:]))
+            begun += len(work[-1])
+        results = {v: stored_from(types[v], env[v]) for v in kept}
+    inputs = {(v, k): leaf for v, leaves in stored.items() for k, leaf in enumerate(leaves)}
+    return Traced(graph, inputs, parts, results, outcomes, tuple(work))
