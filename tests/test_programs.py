@@ -9,9 +9,9 @@ from tests.modes import MODES, features, pairs
 from tests.programs import PROGRAMS
 
 EVERYWHERE = (  # these have, together, what all programs are made of
-    "batched_primitive", "bisection", "bubble_sort", "fibonacci", "fibonacci_64", "float64_with_literals", "loops_over_rows",
-    "matrix_items", "passing_asserts", "python_number_habits", "random_walk", "range_of_bytes", "ranges",
-    "shared_arguments", "simpson_with_helpers",
+    "batched_primitive", "bisection", "bubble_sort", "fibonacci", "fibonacci_64", "float64_with_literals",
+    "loops_over_rows", "matrix_items", "passing_asserts", "python_number_habits", "random_walk",
+    "range_of_bytes", "ranges", "shared_arguments", "simpson_with_helpers",
 )  # fmt: skip
 PAIRS = [pair for name in PROGRAMS for pair in (pairs([name], MODES) if name in EVERYWHERE else pairs([name]))]
 
