@@ -45,6 +45,17 @@ def test_a_recording_ends_with_the_results(name):
             np.testing.assert_allclose(leaf, want, rtol=1e-5)
 
 
+def test_what_runs_once_after_the_loop():
+    @ab.autobatch
+    def halved(x):
+        while x > 1.0:
+            x = x / 2.0
+        return 2.0 * x + 1.0
+
+    recording = halved.lower(np.float32([1, 2, 3])).record(3, ENOUGH)
+    assert [*map(float, *recording.results.values())] == [3.0, 3.0, 2.5]
+
+
 def test_stacks():
     """Of one lane: what the calls of fibonacci(3) save, and what is restored."""
     recording = fibonacci.lower(np.array([3], np.int32)).record(1, ENOUGH)

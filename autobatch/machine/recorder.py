@@ -121,7 +121,7 @@ class _Recorder:
     def results(self, state: State) -> dict[str, np.ndarray]:
         outputs, types = self.machine.program.outputs, self.machine.typed.types
         names = [name for v in outputs for name in leaf_names(v, types[v])]
-        leaves = tf.nest.flatten(self.machine.results(state, self.shared))
+        leaves = tf.nest.flatten(tf.function(self.machine.results, autograph=False)(state, self.shared))
         return {name: leaf.numpy() for name, leaf in zip(names, leaves, strict=True)}
 
     def step(self, i: int, state: State) -> tuple[State, Step]:
