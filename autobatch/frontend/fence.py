@@ -38,7 +38,7 @@ class _Refused:
     kind: str
 
 
-_NO_YIELD = "collect results in a tensor and return it."
+_NO_YIELD = "collect results in a list, and return it; loop over a generator where it is called: for x in g(n)."
 _NO_WAITING = "autobatched code cannot wait for anything."
 _NO_OUTER = "return the new value, and assign it outside."
 _REFUSED = {

@@ -29,10 +29,10 @@ from autobatch.frontend.syntax import (
     load,
     names,
     own_jumps,
+    own_jumps_replaced,
     renamed,
     support,
     while_true,
-    with_blocks,
 )  # fmt: skip
 from autobatch.language.indexing import alike, unroll
 from autobatch.language.values import is_tensor
@@ -397,21 +397,6 @@ def split_walrus(test: gast.AST) -> tuple[gast.AST, gast.AST | None]:
 def place(node: gast.AST) -> tuple:
     """Tells a loop from all others of its function, copies of itself included."""
     return node.lineno, node.col_offset, getattr(node, "path", ())
-
-
-def own_jumps_replaced(body: Statements, kind: type, new: Statements) -> Statements:
-    """The statements with each ``break`` or ``continue`` of the loop around them replaced."""
-    result: Statements = []
-    for node in body:
-        if isinstance(node, kind):
-            result += [gast.copy_location(statement, node) for statement in new]
-        elif own_jumps([node], kind):
-            result.append(
-                with_blocks(node, lambda block, looped: block if looped else own_jumps_replaced(block, kind, new))
-            )
-        else:
-            result.append(node)
-    return result
 
 
 def _tuple(elements: list[gast.AST], at: gast.AST) -> gast.AST:

@@ -67,7 +67,10 @@ def rebuilt(node: gast.AST, change: Callable[[gast.AST], gast.AST]) -> gast.AST:
             fields[name] = [change(part) if isinstance(part, gast.AST) else part for part in value]
         else:
             fields[name] = change(value) if isinstance(value, gast.AST) else value
-    return gast.copy_location(type(node)(**fields), node)
+    made = gast.copy_location(type(node)(**fields), node)
+    if hasattr(node, "path"):  # which copy of a loop it is
+        made.path = node.path
+    return made
 
 
 def renamed(tree: gast.AST, new: Mapping[str, str]) -> gast.AST:
@@ -143,6 +146,21 @@ def with_blocks(node: gast.AST, change: Callable[[Statements, bool], Statements]
 def own_jumps(body: Statements, kind: type) -> bool:
     """Whether the statements have a ``break`` or ``continue`` of the loop around them."""
     return any(isinstance(node, kind) or own_jumps(own_statements(node), kind) for node in body)
+
+
+def own_jumps_replaced(body: Statements, kind: type, new: Statements) -> Statements:
+    """The statements with each ``break`` or ``continue`` of the loop around them replaced."""
+    result: Statements = []
+    for node in body:
+        if isinstance(node, kind):
+            result += [gast.copy_location(statement, node) for statement in new]
+        elif own_jumps([node], kind):
+            result.append(
+                with_blocks(node, lambda block, looped: block if looped else own_jumps_replaced(block, kind, new))
+            )
+        else:
+            result.append(node)
+    return result
 
 
 def own_statements(node: gast.AST) -> Statements:

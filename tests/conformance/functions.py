@@ -1,6 +1,7 @@
 """Functions and methods."""
 
 import functools
+import itertools
 import math
 
 import tensorflow as tf
@@ -77,6 +78,24 @@ def nested(x, n):
 
         total = total + scaled(x) + climb(i)
     return total
+
+
+def _halves(n):
+    while n > 0:
+        yield n
+        n //= 2
+
+
+@feature("generators that are looped over or taken in as a whole", N, note="and `itertools`, `next(... for ...)`")
+def generators(n):
+    total = 0
+    for half in _halves(n + 5):
+        if half % 2:
+            continue
+        total += half
+    for a, b in itertools.combinations(range(n), 2):
+        total += a * b
+    return total, sum(_halves(n)), next(k for k in itertools.count(1) if k * k > n)
 
 
 class Model:

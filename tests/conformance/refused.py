@@ -22,7 +22,7 @@ def with_(x):
         return x
 
 
-@refused("`yield`, `await`", UnsupportedSyntaxError, "a tensor that is filled")
+@refused("`yield` in a batched function itself, `await`", UnsupportedSyntaxError, "a list that is filled")
 def yield_(x):
     yield x  # here
 
