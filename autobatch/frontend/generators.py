@@ -18,7 +18,7 @@ import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NoReturn
 
 import gast
 
@@ -98,7 +98,7 @@ class _Inliner(gast.NodeTransformer):
         is_next = self.value(node.func) is builtins.next and bool(node.args)
         return is_next and isinstance(node.args[0], gast.GeneratorExp) and bool(set(names(node)) & self.locals)
 
-    def refuse(self, node: gast.AST, what: str, instead: str, kind: str) -> Any:
+    def refuse(self, node: gast.AST, what: str, instead: str, *, kind: str) -> NoReturn:
         raise refusal(self.source.location(node), what, instead, kind)
 
     # --- which generator a call is of ---------------------------------------------------------------
@@ -236,7 +236,7 @@ class _Inliner(gast.NodeTransformer):
     def as_list(self, call: gast.Call) -> gast.AST:
         generator = self.generator(call)
         if generator is not None and _is_endless(generator.tree) and not _ends(generator.tree):
-            self.refuse(call, "to take in a generator without end", "loop over it, and break.", "yield")
+            self.refuse(call, "taking in a generator without end", "loop over it, and break.", kind="yield")
         items, item = self.namer.fresh("items"), self.namer.fresh("item")
         append = gast.Attribute(value=load(items, call), attr="append", ctx=gast.Load())
         put = gast.Expr(value=gast.Call(func=append, args=[load(item, call)], keywords=[]))
@@ -252,7 +252,9 @@ class _Inliner(gast.NodeTransformer):
     def inlined(self, node: gast.For, call: gast.Call, generator: _Generator) -> Statements:
         name = generator.tree.name
         if name in self.within and not generator.ours:
-            self.refuse(call, f"`{name}`, a generator that calls itself", "collect what it yields in a list.", "yield")
+            self.refuse(
+                call, f"`{name}`, a generator that calls itself", "collect what it yields in a list.", kind="yield"
+            )
         self.found += 1
         number = self.found
         tree = generator.tree if generator.here else _at(generator.tree, call)
@@ -288,13 +290,15 @@ class _Inliner(gast.NodeTransformer):
         statements = [n.value for n in gast.walk(tree) if isinstance(n, gast.Expr)]
         for part in gast.walk(tree):
             if isinstance(part, _YIELDS) and not any(part is value for value in statements):
-                self.refuse(part, "a `yield` whose value is used", "make it a statement of its own.", "yield")
+                self.refuse(part, "a `yield` whose value is used", "make it a statement of its own.", kind="yield")
             if isinstance(part, gast.Try) and any(isinstance(inner, _YIELDS) for inner in gast.walk(part)):
-                self.refuse(part, "`yield` inside `try`", "yield after it.", "yield")
+                self.refuse(part, "`yield` inside `try`", "yield after it.", kind="yield")
             if isinstance(part, gast.FunctionDef) and part is not tree:
-                self.refuse(part, "a function inside a generator", "define it outside.", "yield")
+                self.refuse(part, "a function inside a generator", "define it outside.", kind="yield")
         if tree.args.vararg or tree.args.kwarg:
-            self.refuse(tree, "a generator with `*` or `**` parameters", "name every parameter.", "star-parameters")
+            self.refuse(
+                tree, "a generator with `*` or `**` parameters", "name every parameter.", kind="star-parameters"
+            )
 
     def given(self, call: gast.Call, tree: gast.FunctionDef, fixed: Mapping[str, str]) -> dict[str, gast.AST]:
         """The arguments by the names of the parameters; a default that is ``fixed`` has that name."""
@@ -308,10 +312,12 @@ class _Inliner(gast.NodeTransformer):
         wanted = [*positional, *keyword_only]
         bad = len(call.args) > len(positional) or set(given) - set(wanted) or set(wanted) - set(given) - set(defaults)
         if bad or len(given) < len(call.args) + len(call.keywords):
-            self.refuse(call, f"this call of `{tree.name}`", "pass the arguments that it takes.", "wrong-arguments")
+            self.refuse(
+                call, f"this call of `{tree.name}`", "pass the arguments that it takes.", kind="wrong-arguments"
+            )
         for name in set(wanted) - set(given):
             if name not in fixed and not isinstance(defaults[name], gast.Constant):
-                self.refuse(call, f"the default of `{name}`", "pass the argument.", "default-value")
+                self.refuse(call, f"the default of `{name}`", "pass the argument.", kind="default-value")
             given[name] = load(fixed[name], call) if name in fixed else defaults[name]
         return {name: given[name] for name in wanted}
 

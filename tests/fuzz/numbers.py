@@ -92,6 +92,11 @@ def remainder(x, y):
     return exact("//", x, y), exact("%", x, y)
 
 
+def negative(x):
+    """A truth value of NumPy's is one of Python's: it is a member's own."""
+    return -bool(x) if isinstance(x, np.bool_) else -x
+
+
 class _Checked(ast.NodeTransformer):
     SYMBOLS = types.MappingProxyType({ast.FloorDiv: "//", ast.Mod: "%", ast.Div: "/"})
 
@@ -102,13 +107,17 @@ class _Checked(ast.NodeTransformer):
         operator = ast.Constant(self.SYMBOLS[type(node.op)])
         return ast.Call(ast.Name("exact", ast.Load()), [operator, node.left, node.right], [])
 
+    def visit_UnaryOp(self, node):
+        node = self.generic_visit(node)
+        return ast.Call(ast.Name("negative", ast.Load()), [node.operand], []) if isinstance(node.op, ast.USub) else node
+
 
 class _Wide(Exception):
     """A value that 64 bits do not hold."""
 
 
 TENSORFLOW = types.SimpleNamespace(abs=abs, maximum=max, float64=float, cast=lambda x, dtype: dtype(x))
-ORACLE = {"exact": exact, "divmod": remainder, "tf": TENSORFLOW}
+ORACLE = {"exact": exact, "negative": negative, "divmod": remainder, "tf": TENSORFLOW}
 
 
 def check(example):
