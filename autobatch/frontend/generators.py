@@ -81,9 +81,9 @@ class _Inliner(gast.NodeTransformer):
     def __init__(self, source: Source):
         self.source, self.namer = source, Namer(source.tree)
         self.locals = {*source.parameters, *assigned_names(source.tree.body)}
-        self.nested = {
-            n.name: n for n in gast.walk(source.tree) if isinstance(n, gast.FunctionDef) and _is_generator(n)
-        }
+        functions = (node for node in gast.walk(source.tree) if isinstance(node, gast.FunctionDef))
+        self.functions = {node.name: node for node in functions}
+        self.nested = {name: node for name, node in self.functions.items() if _is_generator(node)}
         self.static: dict[str, Any] = {}
         self.within: tuple[str, ...] = ()  # the generators that are being written out
         self.found = 0
@@ -264,7 +264,8 @@ class _Inliner(gast.NodeTransformer):
         self.static |= {fixed[v]: value for v, value in generator.fixed.items()}
         self.locals |= {*new.values()}
         given = self.given(call, tree, fixed)
-        through = {v: g for v, g in given.items() if self.generator(g) is not None}  # looped over, not kept
+        in_place = (v for v, g in given.items() if self.generator(g) or self.is_nested_function(g))
+        through = {v: given[v] for v in in_place if v not in assigned_names(tree.body)}  # looped over or called
         made = [assign(new[v], value, call) for v, value in given.items() if v not in through]
         body = [_Renamed({**fixed, **new}, through).visit(renamed(statement, {})) for statement in tree.body]
         _number(body, number)
@@ -285,6 +286,9 @@ class _Inliner(gast.NodeTransformer):
         else:
             made += node.orelse
         return made
+
+    def is_nested_function(self, node: gast.AST) -> bool:
+        return isinstance(node, gast.Name) and node.id in self.functions
 
     def check(self, tree: gast.FunctionDef, generator: _Generator) -> None:
         statements = [n.value for n in gast.walk(tree) if isinstance(n, gast.Expr)]
@@ -445,7 +449,9 @@ def _at(tree: Any, at: gast.AST) -> Any:
 
 
 def _number(body: Statements, number: int) -> None:
-    """Tells the loops of one use of a generator from those of another."""
-    for part in (part for statement in body for part in gast.walk(statement)):
-        if isinstance(part, (gast.For, *COMPREHENSIONS)):
-            part.path = (*getattr(part, "path", ()), f"generator {number}")
+    """Tells the loops of one use of a generator from each other, and from those of another."""
+    loops = (
+        part for statement in body for part in gast.walk(statement) if isinstance(part, (gast.For, *COMPREHENSIONS))
+    )
+    for k, loop in enumerate(loops):
+        loop.path = (*getattr(loop, "path", ()), f"generator {number} loop {k}")

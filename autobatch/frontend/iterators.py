@@ -86,6 +86,17 @@ def filterfalse(test, items):
         if not test(item):
             yield item
 """
+_MAP = """
+def map(function, items):
+    for item in items:
+        yield function(item)
+"""
+_FILTER = """
+def filter(test, items):
+    for item in items:
+        if test(item):
+            yield item
+"""
 _ENUMERATE = """
 def enumerate(items, start=0):
     for item in items:
@@ -133,6 +144,8 @@ _WRITTEN: tuple[tuple[Callable, tuple[str | None, ...]], ...] = (  # the texts f
     (itertools.takewhile, (None, None, _TAKE_WHILE)),
     (itertools.dropwhile, (None, None, _DROP_WHILE)),
     (itertools.filterfalse, (None, None, _FILTER_FALSE)),
+    (builtins.map, (None, None, _MAP)),
+    (builtins.filter, (None, None, _FILTER)),
     (builtins.enumerate, (None, _ENUMERATE, _ENUMERATE)),
 )
 MOST_AT_A_TIME = 4  # of combinations and permutations

@@ -34,7 +34,7 @@ from autobatch.frontend.syntax import (
     support,
     while_true,
 )  # fmt: skip
-from autobatch.language.indexing import alike, unroll
+from autobatch.language.indexing import ROLLED, alike, unroll
 from autobatch.language.values import is_tensor
 
 Item = Callable[[gast.AST], gast.AST]  # from a position to what is there
@@ -64,6 +64,7 @@ class Loops(Calls):
         elif self.is_display_of_functions(iterable):
             self.out += self.block(self.unrolled(node, iterable.elts))
         elif forced or place(node) in self.unrolled_counts:
+            assert self.unrolled_counts.get(place(node)) != ROLLED, "a comprehension has the place of this loop"
             self.out += self.block(self.unrolled(node, self.counted_items(iterable, node, forced)))
         else:
             self.sequence_loop(node)

@@ -262,3 +262,20 @@ def the_first(n, x):
 @case(n, x)
 def stops(n, x):
     return next(v for v in range(n) if v > x)
+
+
+@case(n, x)
+def mapped(n, x):
+    def cubed(v):
+        return v * v * v
+
+    total = sum(map(cubed, range(n))) + max(map(lambda v: -v * x, [n, x, 2])) + sum(filter(lambda v: v % 3, range(x)))
+    total += len(list(filter(None, [n % 2, x % 3, n - x])))
+    some = list(map(lambda a, b: a * b, range(n), range(x)))
+    for v in map(cubed, some):
+        total -= v
+    for v in filter(lambda v: v > x, some):
+        if v > 30:
+            break
+        total += v
+    return total, some, list(map(float, some)), all(map(lambda v: v < 50, some)), sorted(map(abs, [n, -x, 3]))

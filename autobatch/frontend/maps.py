@@ -1,0 +1,92 @@
+"""``map`` and ``filter`` that are taken in as a whole become comprehensions.
+
+sum(map(f, xs))               sum([f(item) for item in xs])
+list(filter(test, xs))        list([item for item in xs if test(item)])
+"""
+
+from __future__ import annotations
+
+import builtins
+import copy
+import math
+from dataclasses import replace
+
+import gast
+
+from autobatch.frontend.source import Source
+from autobatch.frontend.syntax import Namer, assigned_names, load, names, parameter_names, renamed, store
+
+TAKE_ALL = (
+    builtins.sum, builtins.list, builtins.tuple, builtins.sorted, builtins.min, builtins.max, builtins.set,
+    builtins.any, builtins.all, math.prod,
+)  # fmt: skip
+
+
+def without_maps(source: Source) -> Source:
+    """The function with comprehensions of what differs between members in place of its maps."""
+    maps = _Maps(source)
+    if not any(isinstance(node, gast.Call) and maps.parts(node) for node in gast.walk(source.tree)):
+        return source
+    return replace(source, tree=maps.visit(copy.deepcopy(source.tree)))  # the caller keeps its tree
+
+
+class _Maps(gast.NodeTransformer):
+    def __init__(self, source: Source):
+        self.source, self.namer = source, Namer(source.tree)
+        self.locals = {*source.parameters, *assigned_names(source.tree.body)}
+
+    def is_builtin(self, node: gast.AST, *functions: object) -> bool:
+        match node:
+            case gast.Name(id=name) if name not in self.locals:
+                value = self.source.lookup(name, None)
+            case gast.Attribute(value=gast.Name(id=module), attr=name) if module not in self.locals:
+                value = getattr(self.source.lookup(module, None), name, None)
+            case _:
+                return False
+        return any(value is function for function in functions)
+
+    def parts(self, node: gast.Call) -> list[gast.Call]:
+        """The maps among the call's arguments, if it takes them in as a whole."""
+        if not self.is_builtin(node.func, *TAKE_ALL):
+            return []
+        return [argument for argument in node.args if self.is_map(argument)]
+
+    def is_map(self, node: gast.AST) -> bool:
+        match node:
+            case gast.Call(args=[_, first, *rest], keywords=[]) if self.is_builtin(node.func, builtins.map):
+                iterables = [first, *rest]
+            case gast.Call(args=[_, first], keywords=[]) if self.is_builtin(node.func, builtins.filter):
+                iterables = [first]
+            case _:
+                return False
+        starred = any(isinstance(part, gast.Starred) for part in (node.args[0], *iterables))
+        return not starred and bool(set(names(node)) & self.locals)
+
+    def visit_Call(self, node: gast.Call) -> gast.AST:
+        taken = {id(part) for part in self.parts(node)}
+        node = self.generic_visit(node)
+        node.args = [self.comprehension(part) if id(part) in taken else part for part in node.args]
+        return node
+
+    def comprehension(self, node: gast.Call) -> gast.AST:
+        function, *iterables = node.args
+        items = [self.namer.fresh("item") for _ in iterables]
+        targets = [store(item, function) for item in items]  # where no other loop stands
+        target, iterable = targets[0], iterables[0]
+        if len(items) > 1:
+            target = gast.copy_location(gast.Tuple(elts=targets, ctx=gast.Store()), function)
+            zipped = gast.Call(func=load(builtins.zip.__name__, node), args=iterables, keywords=[])
+            iterable = gast.copy_location(zipped, node)
+        is_map = self.is_builtin(node.func, builtins.map)
+        found = self.applied(function, items, node)
+        each = gast.comprehension(target=target, iter=iterable, ifs=[] if is_map else [found], is_async=0)
+        element = found if is_map else load(items[0], node)
+        return gast.copy_location(gast.ListComp(elt=element, generators=[each]), node)
+
+    def applied(self, function: gast.AST, items: list[str], at: gast.Call) -> gast.AST:
+        if isinstance(function, gast.Constant) and function.value is None:
+            return load(items[0], at)
+        if isinstance(function, gast.Lambda) and len(function.args.args) == len(items):
+            return renamed(function.body, dict(zip(parameter_names(function.args), items, strict=True)))
+        call = gast.Call(func=function, args=[load(item, at) for item in items], keywords=[])
+        return gast.copy_location(call, at)
