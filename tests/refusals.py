@@ -183,6 +183,21 @@ def chooses_an_item(x):
     return [x, tf.stack([x, x])][tf.cast(x, tf.int32)]  # here
 
 
+@ab.autobatch
+def stepped(x):
+    return x + 1.0 if x > 0.0 else x
+
+
+def unrolls_a_shared_list(x):
+    v = [x, 1.0]
+    w = v
+    x = stepped(x)
+    v.append(x)  # here
+    for y in ab.unroll([*v, *w]):
+        x = x + y
+    return x
+
+
 def yields(x):
     later = lambda: (yield x)  # here  # noqa: E731
     return later
@@ -412,5 +427,5 @@ CASES = [
     (passes_a_pair, UnsupportedSyntaxError), (without_end, UnsupportedSyntaxError),
     (looks_at_the_value, TypeMismatchError), (chooses_an_item, TypeMismatchError),
     (yields, UnsupportedSyntaxError), (several_at_once, UnsupportedSyntaxError),
-    (several_later, UnsupportedSyntaxError),
+    (several_later, UnsupportedSyntaxError), (unrolls_a_shared_list, UnsupportedSyntaxError),
 ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import itertools
 import linecache
 import math
 import random
@@ -168,7 +169,7 @@ def vector_condition(x):
 
 
 def calls_branching_helper(x):
-    return sum(map(helper_that_branches, [x, x]))  # here
+    return max([x, -x], key=helper_that_branches)  # here
 
 
 def bad_shapes(x):
@@ -298,7 +299,7 @@ def adds_text(y):
 
 
 def filters_by_truth(x):
-    return list(filter(None, [x, 2.0 * x]))[0]  # here
+    return list(itertools.compress([1.0, x], [x, 2.0 * x]))[0]  # here
 
 
 def branching_lambda(x):

@@ -135,3 +135,16 @@ def limited(n):
     found = [i * i % 7 for i in range(n)]
     assert len(found) < 3, f"too long: {found}"
     return found
+
+
+@pytest.mark.compiles
+def test_a_list_that_nobody_reads_any_more():
+    @ab.autobatch
+    def f(n):
+        one, some = [n], [i for i in range(n)]
+        if len(one) > 0:
+            one.append(n)
+            some.append(n)
+        return n + 1
+
+    np.testing.assert_array_equal(f(np.array([1, 2, 3])), [2, 3, 4])

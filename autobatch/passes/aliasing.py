@@ -23,11 +23,12 @@ from itertools import product
 from autobatch import errors, ir
 from autobatch.ir.flow import live_before, liveness
 from autobatch.ir.typed import TypedProgram
-from autobatch.ir.types import Tensor, Type, dynamic, opaque, same
+from autobatch.ir.types import Static, Tensor, Type, dynamic, leaves, opaque, same, structure
 from autobatch.language.lists import MemberList
 from autobatch.passes.changed_arguments import SUFFIX, handed_back, is_change
 from autobatch.passes.holding import FROM_OUTSIDE, Held, Place, Traced, containers, holds_objects, lists_deep, traced
 from autobatch.passes.inference import infer
+from autobatch.passes.webs import split_webs
 
 Pair = tuple[str, str]
 Returned = tuple[frozenset[str], frozenset[str], frozenset[Pair]]
@@ -141,6 +142,9 @@ def _shared(typed: TypedProgram, known: Collection[str]) -> TypedProgram:
     if program.entry.name in analysed:
         _check_worth(program.entry, analysed[program.entry.name], typed)
     rewritten = {name: analysis.rewritten() for name, analysis in analysed.items()}
+    unforeseen = {name: analysis.unforeseen for name, analysis in analysed.items() if analysis.unforeseen}
+    if unforeseen:  # what was decided by it is decided anew
+        return share_changes(infer(split_webs(_with_copies(typed.undecided, unforeseen))))
     program = replace(program, functions=tuple(rewritten.get(f.name, f) for f in program.functions))
     if any(analysis.widens for analysis in analysed.values()):
         return infer(program)
@@ -160,6 +164,9 @@ class _Analysis:
         self.function, self.program, self.returned_by = function, program, returned
         self.types, self.held, self.settled = found.types, found.held, found.settled
         self.may_hold_twice = False  # a list one item
+        self.unforeseen: list[
+            tuple[ir.LocalOp, ir.Primitive]
+        ] = []  # copies that change what was known, and behind what
         self.widens = False  # whether a name gets a list that is longer than what its type has room for
         _, self.live_end = liveness(function)
         arguments = frozenset(frozenset({p, argument(p)}) for p in function.inputs if self.is_array(p))
@@ -314,7 +321,10 @@ class _Analysis:
                     raise self.refusal(op, old, other)
                 if other not in live:
                     continue
-                copies.setdefault((i, k), []).append(ir.Primitive((other,), ir.COPY, (new,), op.location))
+                copy = ir.Primitive((other,), ir.COPY, (new,), op.location)
+                copies.setdefault((i, k), []).append(copy)
+                if _was_known(self.types[other], self.types[new]):
+                    self.unforeseen.append((op, copy))
                 self.widens |= not same(self.types[new], self.types[other])
         self.check_handed_back()
         blocks = []
@@ -355,6 +365,47 @@ class _Analysis:
 
     def copy(self, name: str) -> str:
         return "list(...)" if self.is_list(name) else "tf.identity(...)"
+
+
+def _was_known(old: Type, new: Type) -> bool:
+    """Whether branches may have been decided, or loops unrolled, by what is no longer so."""
+    if isinstance(old, MemberList) and isinstance(new, MemberList):
+        return False
+    if structure(old) != structure(new):
+        return True
+    return any(isinstance(a, Static) and a != b for a, b in zip(leaves(old), leaves(new), strict=True))
+
+
+def _with_copies(program: ir.Program | None, copies: Mapping[str, list[tuple[ir.LocalOp, ir.Primitive]]]) -> ir.Program:
+    """The program before any branch was decided, with copies behind operations that are found in it again."""
+    functions = []
+    for function in program.functions if program else ():
+        blocks = list(function.blocks)
+        for op, copy in copies.get(function.name, ()):
+            places = [(i, k) for i, block in enumerate(blocks) for k, found in enumerate(block.ops) if found == op]
+            unrolled = any(_is_unrolled(found) for block in blocks for found in block.ops)
+            if len(places) != 1 or unrolled:  # an unrolled loop has one copy for each item that was known
+                raise _known(op, copy)
+            ((i, k),) = places
+            ops = blocks[i].ops
+            blocks[i] = replace(blocks[i], ops=(*ops[: k + 1], copy, *ops[k + 1 :]))
+        functions.append(replace(function, blocks=tuple(blocks)))
+    assert program is not None
+    return replace(program, functions=tuple(functions))
+
+
+def _is_unrolled(op: ir.LocalOp) -> bool:
+    return isinstance(op, ir.Primitive) and op.function.template.startswith(("unroll(", "unrolled("))
+
+
+def _known(op: ir.LocalOp, copy: ir.Primitive) -> errors.UnsupportedSyntaxError:
+    shown, also = (names[0].split(".")[0] for names in (copy.inputs, copy.outputs))
+    return errors.UnsupportedSyntaxError(
+        f"`{shown}` changes here, and so does `{also}`, by whose items a loop is unrolled.",
+        [(op.location, "")],
+        "use one name for the list.",
+        kind="shared-known-list",
+    )
 
 
 def _check_augmented(analysed: Mapping[str, _Analysis]) -> None:

@@ -80,7 +80,7 @@ def infer(program: ir.Program) -> TypedProgram:
         converted.append(simplified(made))
         checks |= dict.fromkeys((*more, *unset))
     live = replace(program, functions=tuple(converted))
-    return TypedProgram(live, inference.types, program.shared, tuple(checks))
+    return TypedProgram(live, inference.types, program.shared, tuple(checks), undecided=program)
 
 
 Traced = tuple[dict[str, Type], tuple[Check, ...]]

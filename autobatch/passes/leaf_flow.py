@@ -11,7 +11,7 @@ from autobatch import ir
 from autobatch.ir import regions
 from autobatch.ir.leaves import Leaf, Step, leaf_type, leaves_of
 from autobatch.ir.typed import TypedStackProgram
-from autobatch.ir.types import Tensor, Type, Weak, leaves
+from autobatch.ir.types import Tensor, Type, Weak, leaves, opaque
 from autobatch.tracing.member import traced
 from autobatch.tracing.symbolic import lanes_of
 
@@ -69,7 +69,10 @@ def _assumed(region: regions.Region, types: Mapping[str, Type]) -> Step:
 
 def _computed(region: regions.Region, typed: TypedStackProgram) -> Step:
     found = traced(region, typed.types, typed.shared, typed.traces)
-    outputs = {(v, k): leaf for v, leaves in found.results.items() for k, leaf in enumerate(leaves)}
+    # Not what the region itself has changed since, under another name: nobody reads it.
+    known = [v for v in region.assigned if v in typed.types and not opaque(typed.types[v])]
+    kept = [v for v in known if found.still_is(v, typed.types)]
+    outputs = {(v, k): leaf for v in kept for k, leaf in enumerate(found.stored(v, typed.types))}
     checked = [t for outcome in found.outcomes for t in (outcome.passed, *outcome.leaves) if tf.is_tensor(t)]
     origins = _origins(found.graph.get_operations(), found.inputs)
 

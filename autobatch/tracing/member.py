@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from autobatch.ir import regions
 from autobatch.ir.leaves import Leaf
-from autobatch.ir.types import Exact, Tensor, Type, Weak, opaque, stored_from, value_from
+from autobatch.ir.types import Exact, Tensor, Type, Weak, stored_from, value_from
 from autobatch.tracing.execute import Outcome, cross, execute
 from autobatch.tracing.symbolic import placeholders
 
@@ -26,7 +26,7 @@ class Traced:
       graph: its operations.
       inputs: a placeholder for each leaf that goes in.
       shared: likewise for what all members share.
-      results: the stored leaves of what it assigns.
+      values: what the variables hold that it reads or assigns.
       outcomes: the checks that it makes.
       work: the operations of each primitive.
     """
@@ -34,25 +34,35 @@ class Traced:
     graph: Any
     inputs: Mapping[Leaf, tf.Tensor]
     shared: Sequence[tf.Tensor]
-    results: Mapping[str, Stored]
+    values: Mapping[str, Any]
     outcomes: Sequence[Outcome]
     work: tuple[tuple[tf.Operation, ...], ...]
+
+    def stored(self, variable: str, types: Mapping[str, Type]) -> Stored:
+        """The stored leaves of what it assigns to a variable."""
+        with self.graph.as_default():
+            return stored_from(types[variable], self.values[variable])
+
+    def still_is(self, variable: str, types: Mapping[str, Type]) -> bool:
+        """Whether what it assigned to a variable has the variable's structure when the region is done."""
+        try:
+            tf.nest.assert_same_structure(types[variable], self.values[variable])
+        except (TypeError, ValueError):
+            return False
+        return True
 
 
 def traced(
     region: regions.Region, types: Mapping[str, Type], shared: Sequence[Tensor | Weak], made: dict[Any, Traced]
 ) -> Traced:
     """The region's trace, which is looked up in those that were made, and put there."""
-    kept = tuple(v for v in region.assigned if v in types and not opaque(types[v]))
-    key = (region.ops, tuple((v, Exact(types[v])) for v in (*region.inputs, *kept)))
+    key = (region.ops, tuple((v, Exact(types[v])) for v in region.inputs))
     if key not in made:
-        made[key] = _trace(region, types, kept, shared)
+        made[key] = _trace(region, types, shared)
     return made[key]
 
 
-def _trace(
-    region: regions.Region, types: Mapping[str, Type], kept: Sequence[str], shared: Sequence[Tensor | Weak]
-) -> Traced:
+def _trace(region: regions.Region, types: Mapping[str, Type], shared: Sequence[Tensor | Weak]) -> Traced:
     outcomes: list[Outcome] = []
     work: list[tuple[tf.Operation, ...]] = []
     with tf.__internal__.FuncGraph("member").as_default() as graph:
@@ -67,6 +77,5 @@ def _trace(
                     outcomes += execute((op,), env)
             work.append(tuple(graph.get_operations()[begun:]))
             begun += len(work[-1])
-        results = {v: stored_from(types[v], env[v]) for v in kept}
     inputs = {(v, k): leaf for v, leaves in stored.items() for k, leaf in enumerate(leaves)}
-    return Traced(graph, inputs, parts, results, outcomes, tuple(work))
+    return Traced(graph, inputs, parts, env, outcomes, tuple(work))

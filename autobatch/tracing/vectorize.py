@@ -65,7 +65,7 @@ def run_region(
     if not telling and not any(dynamic(types[v]) for v in wanted):
         return {v: [] for v in wanted}
     member = traced(region, types, program.shared, program.traces)
-    results = {v: member.results[v] for v in wanted}
+    results = {v: member.stored(v, types) for v in wanted}
     if telling:
         with member.graph.as_default():
             results |= _told(member.outcomes, checks)

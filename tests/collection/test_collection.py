@@ -57,7 +57,6 @@ REFUSALS = {
     name: f"refused ({kind})"
     for kind, found in {
         "python-refuses": ["hamming_distance"],
-        "path-types-differ": ["majority"],
         "truth-of-member": ["has_duplicates"],
         "object-across-branch": ["withdrawals"],
     }.items()

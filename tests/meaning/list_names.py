@@ -337,3 +337,53 @@ def copy_of_what_is_outside(n):
     w[0] = n
     total = KNOWN
     return v, w, len(total), sum(KNOWN), KNOWN[n % 3]
+
+
+@ab.autobatch
+def as_it_is(v):
+    return v
+
+
+@case(n)
+def decided_by_its_length(n):
+    v = [n, 4, 3]
+    w = v
+    n = as_it_is(n)
+    v.append(n)
+    if len(w) == 4:
+        return 1, len(w)
+    return 0, len(w)
+
+
+@case(n)
+def decided_by_an_item(n):
+    v = [n, 4, 3]
+    w = v
+    n = as_it_is(n)
+    v[2] = 5
+    if w[2] == 5:
+        return w[0], 1
+    return w[0], 0
+
+
+@case(n)
+def decided_where_it_grows(n):
+    v = [n]
+    w = v
+    for i in range(n):
+        v.append(i)
+    if len(w) == 1:
+        return -1
+    return len(w) + sum(w)
+
+
+@case(n, refused="shared-known-list")
+def unrolled_by_its_items(n):
+    v = [n, 4, 3]
+    w = v
+    n = as_it_is(n)
+    v += [n]
+    total = 0
+    for x in ab.unroll([*v, *w]):
+        total = total * 3 + x
+    return total
