@@ -116,7 +116,12 @@ class _Wide(Exception):
     """A value that 64 bits do not hold."""
 
 
-TENSORFLOW = types.SimpleNamespace(abs=abs, maximum=max, float64=float, cast=lambda x, dtype: dtype(x))
+def cast(x, dtype):
+    """A Python float enters TensorFlow as a float32."""
+    return dtype(np.float32(x) if type(x) is float else x)
+
+
+TENSORFLOW = types.SimpleNamespace(abs=abs, maximum=max, float64=float, cast=cast)
 ORACLE = {"exact": exact, "negative": negative, "divmod": remainder, "tf": TENSORFLOW}
 
 
