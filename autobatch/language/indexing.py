@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -162,6 +163,10 @@ def _all_parts(index: Any, rank: int) -> list[Any]:
 
 def _chosen(value: Any, position: Any) -> Any:
     """The item of a Python list or tuple at each member's own position; the items must be alike."""
+    if (found := _of_numbers(value)) is not None:
+        list_methods.copied_into(value)
+        table, kind = found
+        return WeakScalar(getitem(table, position), kind)
     for part in [value, *value]:
         list_methods.copied_into(part)
     if any(isinstance(part, MemberList) for part in value) or len({len(p) for p in value if isinstance(p, list)}) > 1:
@@ -183,6 +188,21 @@ def _chosen(value: Any, position: Any) -> Any:
 
 
 _KINDS = (bool, int, float)  # of each, those that come after it hold its values
+LARGE = 4096  # numbers from which on a table is no constant of the graph, of which every trace has a copy
+
+
+def _of_numbers(value: Sequence[Any]) -> tuple[tf.Tensor, type] | None:
+    """A table of known numbers, and of what kind they are; None if they are something else, or too large."""
+    kinds = set(map(type, value))
+    if not kinds or not kinds <= {*_KINDS}:
+        return None
+    kind = max(kinds, key=_KINDS.index)
+    try:
+        numbers = np.array(value, WIDE_DTYPES[kind].as_numpy_dtype)
+    except OverflowError:
+        return None
+    with tf.init_scope() if len(numbers) >= LARGE else nullcontext():
+        return tf.constant(numbers), kind
 
 
 def _chosen_leaf(parts: Sequence[Any], position: Any) -> Any:

@@ -703,3 +703,21 @@ def tested_after_a_write(n):
             zs.append(x + zs.pop(0))
         ys = zs
     return k, ys
+
+
+SQUARES = [k * k % 97 for k in range(5000)]
+MIXED, FLAGS = (1, 2.5, True, -7), [True, False, True]
+
+
+@case(N([0, 17, 4999, -1, 300]))
+def tables_of_known_numbers(n):
+    total = SQUARES[n]
+    while n > 0:
+        total += SQUARES[n] * MIXED[n % 4]
+        n //= 3
+    return total, MIXED[n % 3], FLAGS[n % 3], [2**40, 3][n % 2]
+
+
+@case(N([0, 5000, -5001]))
+def beyond_a_table(n):
+    return SQUARES[n]
