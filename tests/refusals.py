@@ -198,6 +198,15 @@ def unrolls_a_shared_list(x):
     return x
 
 
+def unrolls_a_list_of_members(x):
+    v = [x, 1.0]
+    if x > 0.0:
+        v.append(x)
+    for y in ab.unroll(v):  # here
+        x = x + y
+    return x
+
+
 def yields(x):
     later = lambda: (yield x)  # here  # noqa: E731
     return later
@@ -428,4 +437,5 @@ CASES = [
     (looks_at_the_value, TypeMismatchError), (chooses_an_item, TypeMismatchError),
     (yields, UnsupportedSyntaxError), (several_at_once, UnsupportedSyntaxError),
     (several_later, UnsupportedSyntaxError), (unrolls_a_shared_list, UnsupportedSyntaxError),
+    (unrolls_a_list_of_members, UnsupportedSyntaxError),
 ]  # fmt: skip

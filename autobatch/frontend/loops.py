@@ -63,8 +63,14 @@ class Loops(Calls):
             self.out += self.block(self.unrolled(node, [load(self.bind("item", item), node) for item in known]))
         elif self.is_display_of_functions(iterable):
             self.out += self.block(self.unrolled(node, iterable.elts))
-        elif forced or place(node) in self.unrolled_counts:
-            assert self.unrolled_counts.get(place(node)) != ROLLED, "a comprehension has the place of this loop"
+        elif forced or self.unrolled_counts.get(place(node), ROLLED) != ROLLED:
+            if self.unrolled_counts.get(place(node)) == ROLLED:
+                self.refuse(
+                    node.iter,
+                    "`ab.unroll` of a list whose length differs between members",
+                    "loop over the list itself.",
+                    kind="unroll-of-members",
+                )
             self.out += self.block(self.unrolled(node, self.counted_items(iterable, node, forced)))
         else:
             self.sequence_loop(node)

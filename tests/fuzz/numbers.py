@@ -121,7 +121,12 @@ def cast(x, dtype):
     return dtype(np.float32(x) if type(x) is float else x)
 
 
-TENSORFLOW = types.SimpleNamespace(abs=abs, maximum=max, float64=float, cast=cast)
+def absolute(x):
+    """A Python int enters TensorFlow as an int32, whose lowest has no opposite."""
+    return x if type(x) is int and x == -(2**31) else abs(x)
+
+
+TENSORFLOW = types.SimpleNamespace(abs=absolute, maximum=max, float64=float, cast=cast)
 ORACLE = {"exact": exact, "negative": negative, "divmod": remainder, "tf": TENSORFLOW}
 
 
