@@ -6,6 +6,7 @@ Masks and program counters live in NumPy on the host; recursion is Python's own.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -21,6 +22,7 @@ from autobatch.ir.types import Type, coerce, dynamic, truth_values
 from autobatch.machine.counts import COUNTS, Counted, Measured, Timeline, one_run
 from autobatch.options import Options
 from autobatch.passes.costs import computed
+from autobatch.tracing.member import all_checks, traced
 from autobatch.tracing.vectorize import FAULT, Environment, Stored, note, run_region
 
 
@@ -28,6 +30,10 @@ class LocalStatic:
     """Runs a local-language program for batches of one size; ``jit_compile``: XLA compiles its regions (the hybrid)."""
 
     def __init__(self, typed: TypedProgram, size: int, options: Options):
+        with context.tracing_lock:
+            for function in typed.program.functions:
+                _trace_regions(function, typed)
+        typed = replace(typed, checks=all_checks(typed.checks, typed.traces))
         self.typed, self.size, self.options = typed, size, options
         self.functions = {f.name: _Function(f, typed, size, options.jit_compile) for f in typed.program.functions}
 
@@ -53,6 +59,13 @@ class LocalStatic:
             found.append(Counted(f"{name} {i}", block, execution.counts[name, i], sum(costs.values()), costs))
         history = np.stack(timeline.moments)[:, list(places.values())]
         return Measured(results, found, history, execution.deepest if self.has_calls else None)
+
+
+def _trace_regions(function: ir.Function, typed: TypedProgram) -> None:
+    types = typed.of(function.name)
+    for part in (part for block in function.blocks for part in regions.regions(block.ops)):
+        if isinstance(part, regions.Region) and part.kind == "member":
+            traced(part, types, typed.shared, typed.traces)
 
 
 class _Execution:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import gast
 
@@ -38,6 +38,10 @@ class _Caught:
 
     name: str | None
     kind: gast.AST | None
+
+
+# What operations raise for members.
+_RAISED = (ZeroDivisionError, OverflowError, IndexError, KeyError, ValueError, AssertionError, StopIteration)
 
 
 class Exceptions(Nested):
@@ -91,7 +95,7 @@ class Exceptions(Nested):
 
     def raised_again(self, node: gast.Raise) -> gast.AST:
         assert self.caught is not None
-        if self.caught.kind is None:
+        if self.caught.kind is None or self.may_be_another(self.static_value(self.caught.kind)):
             self.refuse(
                 node,
                 "`raise` of what may be of several classes",
@@ -99,6 +103,16 @@ class Exceptions(Nested):
                 kind="raise-statement",
             )
         return self.caught.kind
+
+    def may_be_another(self, kind: Any) -> bool:
+        """Whether what is caught may be of a class below this one: of Python's, or of the function's own module."""
+        below = [each for each in _RAISED if each is not kind and issubclass(each, kind)]
+        pending = [kind]
+        while pending:
+            found = pending.pop().__subclasses__()
+            below += [each for each in found if each.__module__ == self.source.function.__module__]
+            pending += found
+        return bool(below)
 
     # --- try --------------------------------------------------------------------------------------
 

@@ -37,7 +37,7 @@ from autobatch.language.operators import raise_
 from autobatch.language.structs import Rows, map_nodes
 from autobatch.passes import conversions, definedness, exceptions, nones
 from autobatch.passes.simplify import decide_branches, simplified
-from autobatch.tracing.execute import execute
+from autobatch.tracing.execute import Outcome, execute
 from autobatch.tracing.explain import raise_at
 from autobatch.tracing.symbolic import lanes_of, symbolic
 
@@ -83,7 +83,8 @@ def infer(program: ir.Program) -> TypedProgram:
     return TypedProgram(live, inference.types, program.shared, tuple(checks), undecided=program)
 
 
-Traced = tuple[dict[str, Type], tuple[Check, ...]]
+# The types of what a region assigns, its checks, and what it raises for all members, to be caught.
+Traced = tuple[dict[str, Type], tuple[Check, ...], tuple[tuple[ir.Assign, Exception], ...]]
 
 
 class UnrollingNeeded(Exception):  # noqa: N818 (a request, not an error)
@@ -95,6 +96,12 @@ class UnrollingNeeded(Exception):  # noqa: N818 (a request, not an error)
 
 # What Python raises for values, where another value would do.
 _OF_VALUES = (ArithmeticError, LookupError, ValueError, AssertionError)
+
+
+def _may_be_caught(error: Exception) -> bool:
+    """Whether it is of values, or of a class of the user's."""
+    library = type(error).__module__.partition(".")[0] in ("builtins", "tensorflow", "numpy", "autobatch")
+    return isinstance(error, _OF_VALUES) or not library
 
 
 class _Raises(Exception):  # noqa: N818 (a request, not an error)
@@ -139,6 +146,7 @@ class _Inference:
         self.readers: dict[Variable, set[tuple[str, int]]] = {}
         self.checks: dict[tuple[str, int, int], tuple[Check, ...]] = {}  # by function, block and operation
         self.made: dict[tuple[str, int, int], dict[str, Type]] = {}  # likewise, the types of what they assign
+        self.caught: dict[tuple[str, int, int], tuple[tuple[ir.Assign, Exception], ...]] = {}  # likewise
         self.unlike: list[UnlikeItemsError] = []
         self.failures: dict[tuple[str, int], Exception] = {}
         self.raised_in: dict[Exception, ir.Assign] = {}
@@ -157,10 +165,13 @@ class _Inference:
             raise UnrollingNeeded(self.unlike)
         for at, error in self.failures.items():
             op = self.raised_in.get(error)
-            sometimes = op is not None and (op.function.instead is not None or at != (self.program.entry.name, 0))
+            sometimes = op is not None and at != (self.program.entry.name, 0)
             if op is not None and sometimes and isinstance(error, _OF_VALUES):
                 raise _Raises(at, op, error)
             raise error
+        for (name, i, _), caught in self.caught.items():
+            for op, error in caught:  # still so, now that all types are known
+                raise _Raises((name, i), op, error)
 
     def end_without_results(self) -> None:
         """Gives those functions a result, None, that end by exceptions alone."""
@@ -311,7 +322,7 @@ class _Inference:
             self.check_crossing(name, v, next(op.location for op in region.ops if v in op.inputs))
         inputs = {v: self.types[name, v] for v in region.inputs}
         try:
-            found, self.checks[at] = self.traced(name, region, inputs)
+            found, self.checks[at], self.caught[at] = self.traced(name, region, inputs)
             self.made[at] = found
         except UnlikeItemsError as loop:
             self.unlike.append(UnlikeItemsError(loop.count, name, loop.variable))
@@ -349,16 +360,20 @@ class _Inference:
         with tf.__internal__.FuncGraph("autobatch_types").as_default() as graph:
             env = symbolic(region, inputs, self.shared)
             if region.kind == "batch":
-                return {v: t for v, t in _batched_types(region.ops[0], env).items() if v in wanted}, ()
-            outcomes = []
+                return {v: t for v, t in _batched_types(region.ops[0], env).items() if v in wanted}, (), ()
+            outcomes: list[Outcome] = []
+            caught: list[tuple[ir.Assign, Exception]] = []
             for op in region.ops:
                 try:
                     outcomes += execute((op,), env, graph)
                 except Exception as error:
                     self.raised_in[error] = op
-                    raise
+                    if op.function.instead is None or not _may_be_caught(error):
+                        raise
+                    caught.append((op, error))
+                    outcomes += execute((replace(op, function=op.function.instead(error)),), env, graph)
             checks = tuple(outcome.check for outcome in outcomes)
-            return {v: _type_of_variable(env[v], v, region) for v in wanted}, checks
+            return {v: _type_of_variable(env[v], v, region) for v in wanted}, checks, tuple(caught)
 
     # --- checks of the whole --------------------------------------------------------------------
 

@@ -12,14 +12,15 @@ from autobatch.ir import regions
 from autobatch.ir.leaves import Leaf, Step, leaf_type, leaves_of
 from autobatch.ir.typed import TypedStackProgram
 from autobatch.ir.types import Tensor, Type, Weak, leaves, opaque
-from autobatch.tracing.member import traced
+from autobatch.tracing.member import all_checks, traced
 from autobatch.tracing.symbolic import lanes_of
 
 
 def trace_leaves(typed: TypedStackProgram) -> TypedStackProgram:
     """The program with what the parts of each block do to leaves."""
     flows = (tuple(_step(part, typed) for part in regions.regions(block.ops)) for block in typed.program.blocks)
-    return replace(typed, flows=tuple(flows))
+    typed = replace(typed, flows=tuple(flows))
+    return replace(typed, checks=all_checks(typed.checks, typed.traces))
 
 
 def _step(part: regions.Region | ir.Op, typed: TypedStackProgram) -> Step:

@@ -23,11 +23,12 @@ CHOSEN = "(chosen)"  # the containers that stand for one of several, and what th
 
 @dataclass(frozen=True)
 class Outcome:
-    """A check that was made: whether a symbolic member passed, and the stored leaves of the values to show."""
+    """A check that was made: whether a symbolic member passed, and the values to show, with their stored leaves."""
 
     check: Check
     passed: Any
     leaves: list[tf.Tensor]
+    values: tuple[Any, ...]
 
 
 def cross(env: dict[str, Any]) -> dict[str, Any]:
@@ -104,7 +105,7 @@ def _outcome(remark: context.Remark, location: ir.Location) -> Outcome:
         type_ = tuple(Static(str(v)) if opaque(t) else t for v, t in zip(remark.values, type_, strict=True))
     check = Check(remark.error, remark.failure, remark.text, Exact(type_), location)
     leaves = [leaf for v, t in zip(remark.values, type_, strict=True) if dynamic(t) for leaf in stored_from(t, v)]
-    return Outcome(check, remark.passed, leaves)
+    return Outcome(check, remark.passed, leaves, tuple(remark.values))
 
 
 _CONTROL_FLOW = ("If", "StatelessIf", "While", "StatelessWhile", "Case", "StatelessCase")

@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from autobatch.ir import regions
 from autobatch.ir.leaves import Leaf
+from autobatch.ir.typed import Check
 from autobatch.ir.types import Exact, Tensor, Type, Weak, stored_from, value_from
 from autobatch.tracing.execute import Outcome, cross, execute
 from autobatch.tracing.symbolic import placeholders
@@ -56,7 +57,8 @@ def traced(
     region: regions.Region, types: Mapping[str, Type], shared: Sequence[Tensor | Weak], made: dict[Any, Traced]
 ) -> Traced:
     """The region's trace, which is looked up in those that were made, and put there."""
-    key = (region.ops, tuple((v, Exact(types[v])) for v in region.inputs))
+    code = tuple(id(op.function.call) for op in region.ops)  # as variants of a function differ in that alone
+    key = (region.ops, code, tuple((v, Exact(types[v])) for v in region.inputs))
     if key not in made:
         made[key] = _trace(region, types, shared)
     return made[key]
@@ -79,3 +81,9 @@ def _trace(region: regions.Region, types: Mapping[str, Type], shared: Sequence[T
             begun += len(work[-1])
     inputs = {(v, k): leaf for v, leaves in stored.items() for k, leaf in enumerate(leaves)}
     return Traced(graph, inputs, parts, env, outcomes, tuple(work))
+
+
+def all_checks(known: Sequence[Check], made: Mapping[Any, Traced]) -> tuple[Check, ...]:
+    """The program's checks and those of its traces: where branches were decided and blocks merged, more is known of
+    values than when the program was typed, and an int that is a Python number there may have a check of its own."""
+    return tuple(dict.fromkeys([*known, *(o.check for traced in made.values() for o in traced.outcomes)]))

@@ -6,6 +6,7 @@ import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 import tensorflow as tf
 
@@ -105,15 +106,25 @@ def _told(outcomes: Sequence[Outcome], checks: Sequence[Check]) -> dict[str, Sto
     """One member's checks: the first that failed, what is to be shown of it, and what is printed."""
     code, told = tf.zeros([], tf.int32), {}
     for n, outcome in reversed(list(enumerate(outcomes))):
-        k = checks.index(outcome.check)
+        k, leaves = _of_program(outcome, checks)
         if outcome.check.error is None:
-            told[printed(n, k)] = outcome.leaves
+            told[printed(n, k)] = leaves
             continue
         code = tf.where(outcome.passed, code, 1 + k)
-        if outcome.leaves:
-            later = told.get(note(k), outcome.leaves)
-            told[note(k)] = [tf.where(outcome.passed, b, a) for a, b in zip(outcome.leaves, later, strict=True)]
+        if leaves:
+            later = told.get(note(k), leaves)
+            told[note(k)] = [tf.where(outcome.passed, b, a) for a, b in zip(leaves, later, strict=True)]
     return told | {FAULT: [code]}
+
+
+def _of_program(outcome: Outcome, checks: Sequence[Check]) -> tuple[int, Stored]:
+    """Which of the program's checks it is, and the values to show as that has them: where blocks have been merged,
+    more may be known of them now than when the program was typed."""
+    if outcome.check in checks:
+        return checks.index(outcome.check), outcome.leaves
+    k = next(k for k, check in enumerate(checks) if replace(check, values=outcome.check.values) == outcome.check)
+    pairs = zip(outcome.values, checks[k].values.type, strict=True)
+    return k, [leaf for value, type_ in pairs if dynamic(type_) for leaf in stored_from(type_, value)]
 
 
 def _copy(
@@ -127,6 +138,8 @@ def _copy(
     copies = dict(env)
     for op in ops:
         (source,), (target,) = op.inputs, op.outputs
+        if target not in types:  # nobody reads it
+            continue
         copies[target] = coerce(types[source], types[target], copies.get(source, []), shared, size)
     return {v: copies[v] for v in wanted}
 

@@ -620,3 +620,116 @@ def mutual_recursion_that_catches(n):
         return even(n)
     except StopIteration:
         return -1
+
+
+@case(N(range(7)))
+def raises_at_first(n):
+    """What is known when the line is first looked at raises; later values do not."""
+    total, found = 0, []
+    for i in range(n):
+        try:
+            total += 6 // i
+            found.append(12 // i)
+        except ZeroDivisionError:
+            total += 10
+    return total, found
+
+
+@case(N(range(7)))
+def tries_again(n):
+    k = 0
+    while True:
+        try:
+            q = 100 // k
+            break
+        except ZeroDivisionError:
+            k += 1
+            if k > 5:
+                return -1
+    return q + n
+
+
+@case(N(range(7)))
+def an_empty_list_at_first(n):
+    stack = []
+    for i in range(n):
+        try:
+            top = stack[-1]
+        except IndexError:
+            top = -1
+        stack.append(i + top)
+    return stack
+
+
+@ab.autobatch
+def twelfth(k, m):
+    if m > 2:
+        m += 1
+    try:
+        return 12 // k + m
+    except ZeroDivisionError:
+        return -1
+
+
+@case(N(range(7)))
+def known_arguments(n):
+    return twelfth(0, n) + 10 * twelfth(1, n) + 100 * twelfth(2, n)
+
+
+class OfTheirOwn(Exception):
+    pass
+
+
+def odd(i):
+    if i % 3 == 0:
+        raise OfTheirOwn("three")
+    return i
+
+
+@case(N(range(7)))
+def classes_of_their_own_at_first(n):
+    total = 0
+    for i in range(n):
+        try:
+            total += odd(i)
+        except OfTheirOwn:
+            total += 10
+    return total
+
+
+@case(N(range(7)), refused="raise-statement")
+def raised_again_as_a_wider_class(n):
+    try:
+        try:
+            assert n > 2
+        except Exception:
+            raise
+    except AssertionError:
+        return -1
+    except Exception:
+        return -2
+    return n
+
+
+@case(N([0, 1, 2, 3, 4, 5, -1, -4, 7, 9]), N([3, 0, 1, 2, 5, -2, 4, 1, 0, 6]))
+def checks_of_what_is_known_later(n, m):
+    a = 0
+    b = 0
+    v = [1, 2]
+    if a == 0:
+        v[m] += b
+    if a >= n:
+        b = int(b / 2)
+    elif n > 3:
+        b = m
+    return b, v
+
+
+@case(N(range(7)))
+def a_result_that_nobody_reads(n):
+    try:
+        a = twelfth(n, n) // n
+    except ZeroDivisionError:
+        a = 5
+    a = n + 1
+    return a
