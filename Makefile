@@ -1,6 +1,7 @@
 PYTHON ?= python3
 BIN = .venv/bin
 export TF_CPP_MIN_LOG_LEVEL ?= 3
+export PYTHONDONTWRITEBYTECODE =# what is imported is compiled once; pip would compile all of TensorFlow first
 
 .PHONY: demo check test test-everything lint site bench figures viewer golden clean
 
@@ -52,7 +53,7 @@ golden: .venv/ready
 .venv/ready: pyproject.toml
 	@echo "Setting up .venv: this fetches TensorFlow and takes a minute or two."
 	test -d .venv || $(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[test]"
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile --editable ".[test]"
 	touch $@
 
 clean:

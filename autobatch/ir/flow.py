@@ -75,23 +75,33 @@ def reaching(function: ir.Function) -> list[dict[str, frozenset[Definition]]]:
     variables = {v for block in blocks for op in block.ops for v in (*ir.reads(op), *ir.writes(op))}
     variables |= {*function.inputs, *function.outputs}
     variables |= {block.terminator.condition for block in blocks if isinstance(block.terminator, ir.Branch)}
-    before: list[dict[str, frozenset[Definition]]] = [{} for _ in blocks]
-    before[0] = {v: frozenset({(0, -1)}) for v in variables}
+    unset = {v: frozenset({(0, -1)}) for v in variables}
+    written = [
+        {v: frozenset({(i, k)}) for k, op in enumerate(block.ops) for v in ir.writes(op)}
+        for i, block in enumerate(blocks)
+    ]
     parents = predecessors(blocks)
+    before: list[dict[str, frozenset[Definition]]] = [{} for _ in blocks]
     after: list[dict[str, frozenset[Definition]]] = [{} for _ in blocks]
     live = sorted(reachable(blocks))
     changed = True
     while changed:
         changed = False
         for i in live:
-            merged = dict(before[0]) if i == 0 else {}
-            for p in parents[i]:
-                for v, definitions in after[p].items():
-                    merged[v] = merged.get(v, frozenset()) | definitions
-            before[i] = merged if i else {v: merged[v] for v in variables}
-            out = dict(merged)
-            for k, op in enumerate(blocks[i].ops):
-                out |= {v: frozenset({(i, k)}) for v in ir.writes(op)}
+            incoming = [after[p] for p in parents[i]]
+            before[i] = _merged([unset, *incoming] if i == 0 else incoming)
+            out = before[i] | written[i]
             changed |= out != after[i]
             after[i] = out
     return before
+
+
+def _merged(parts: Sequence[dict[str, frozenset[Definition]]]) -> dict[str, frozenset[Definition]]:
+    """The union at each variable; most of them are the same in all parts."""
+    result = dict(parts[0]) if parts else {}
+    for part in parts[1:]:
+        for v, definitions in part.items():
+            known = result.get(v)
+            if known is not definitions:
+                result[v] = definitions if known is None or known <= definitions else known | definitions
+    return result
