@@ -4,7 +4,8 @@ import pytest
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 # The workers keep all cores busy; and to make code fast takes LLVM longer than the tests take to run it.
-os.environ.setdefault("XLA_FLAGS", "--xla_cpu_parallel_codegen_split_count=1 --xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false")
+FLAGS = "parallel_codegen_split_count=1", "use_fusion_emitters=false"
+os.environ.setdefault("XLA_FLAGS", " ".join(["--xla_backend_optimization_level=0", *("--xla_cpu_" + x for x in FLAGS)]))
 os.environ["AUTOBATCH_VERIFY"] = "1"  # every program of the tests, after every pass
 
 
