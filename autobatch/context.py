@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import Enum
 from threading import RLock
+from types import CodeType
 from typing import Any
 
 from autobatch.errors import MemberError
 
+GENERATED = "ab__"  # how the names of the functions begin that the frontend makes of the user's
 tracing_lock = RLock()  # held while a program is made, traced or compiled: threads may call one function at once
 
 
@@ -137,6 +140,8 @@ def check(passed: Any, error: type[MemberError], failure: str, text: str = "", v
 
 
 def remark(made: Remark) -> None:
+    if made.error is not None:
+        risk()
     collected = _remarks.get()
     if collected is not None:
         collected.append(made)
@@ -151,6 +156,34 @@ def collected_remarks() -> Iterator[list[Remark]]:
         yield collected
     finally:
         _remarks.reset(token)
+
+
+Risk = tuple[tuple[CodeType, int], ...]  # functions that are called from another, innermost first, and where they are
+_risks: ContextVar[set[Risk] | None] = ContextVar("autobatch_risks", default=None)
+
+
+def risk() -> None:
+    """Notes that Python might raise an error here, or an ``if`` of it take either way; and which functions led here."""
+    found = _risks.get()
+    if found is None:
+        return
+    callers, frame = [], sys._getframe(1)
+    while frame is not None and not frame.f_code.co_name.startswith(GENERATED):
+        callers.append((frame.f_code, frame.f_lineno))
+        frame = frame.f_back
+    if frame is not None:
+        found.add(tuple(callers))
+
+
+@contextmanager
+def collected_risks() -> Iterator[set[Risk]]:
+    """The risks taken inside."""
+    found: set[Risk] = set()
+    token = _risks.set(found)
+    try:
+        yield found
+    finally:
+        _risks.reset(token)
 
 
 _checks_divisions: ContextVar[bool] = ContextVar("autobatch_checks_divisions", default=False)

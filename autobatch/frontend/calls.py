@@ -27,6 +27,10 @@ _OF_LISTS = {"index": "index", "count": "counted"}  # methods that compare
 _GENERATORS = (random.Random, np.random.Generator, np.random.RandomState)
 
 
+def _is_of_sequence(method: Any) -> bool:
+    return method is UNKNOWN or isinstance(getattr(method, "__self__", None), list | tuple)
+
+
 class Calls(Texts):
     def on_Call(self, node: gast.Call) -> gast.AST:
         callee = self.callee(node.func)
@@ -88,7 +92,7 @@ class Calls(Texts):
             call.func = support("stand_in", [call.func], call)
         elif is_numpy(value):
             call.func = support("numpy_", [call.func], call)
-        elif isinstance(call.func, gast.Attribute) and call.func.attr in _OF_LISTS and value is UNKNOWN:
+        elif isinstance(call.func, gast.Attribute) and call.func.attr in _OF_LISTS and _is_of_sequence(value):
             call.args.insert(0, call.func.value)
             call.func = support(_OF_LISTS[call.func.attr], [], call).func
         elif isinstance(call.func, gast.Attribute) and call.func.attr in METHODS and value is UNKNOWN:

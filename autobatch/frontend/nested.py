@@ -75,8 +75,14 @@ class Nested(Reductions):
         called = {id(n.func) for s in around for n in gast.walk(s) if isinstance(n, gast.Call)}
         if not all(id(use) in called for s in around for use in _uses(node.name, s)):
             return False
+        own = bound_names(node)
+
+        def is_program(function: gast.AST) -> bool:
+            own_name = isinstance(function, gast.Name) and function.id in own
+            return not own_name and self.callee(function) is not None
+
         branches = any(
-            isinstance(part, _CONTROL_FLOW) or (isinstance(part, gast.Call) and self.callee(part.func) is not None)
+            isinstance(part, _CONTROL_FLOW) or (isinstance(part, gast.Call) and is_program(part.func))
             for statement in node.body
             for part in gast.walk(statement)
         )

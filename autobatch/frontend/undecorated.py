@@ -7,6 +7,7 @@ calls Python's own functions of numbers with it, cannot; the program is lowered 
 from __future__ import annotations
 
 import functools
+import inspect
 import types
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
@@ -24,12 +25,16 @@ def with_helpers(callee_of: CalleeOf, helpers: Collection[types.CodeType]) -> Ca
         function = getattr(value, "__func__", value)
         if isinstance(value, functools._lru_cache_wrapper):
             value = function = value.__wrapped__
-        if isinstance(function, types.FunctionType) and function.__code__ in helpers:
+        if isinstance(function, types.FunctionType) and function.__code__ in helpers and not _is_variadic(function):
             receiver = (value.__self__,) if function is not value else ()
             return Callee("autobatched", function, receiver=receiver, undecorated=True)
         return callee_of(value)
 
     return found if helpers else callee_of
+
+
+def _is_variadic(function: types.FunctionType) -> bool:
+    return bool(function.__code__.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS))
 
 
 def cached(cores: Iterable[Core]) -> Iterator[types.CodeType]:

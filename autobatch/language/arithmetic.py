@@ -21,6 +21,7 @@ from autobatch.language.values import (
     WeakScalar,
     as_weak,
     check_fits,
+    check_power,
     check_range,
     divisor,
     fits,
@@ -70,6 +71,8 @@ def _of_two(python: Callable) -> Callable[[Operator, tf.Tensor, tf.Tensor], Any]
 
 def _pow(theirs: Operator, left: tf.Tensor, right: tf.Tensor) -> Any:
     if not left.dtype.is_integer:
+        if not left.shape.rank and not right.shape.rank:
+            _check_power(left, right)
         return theirs(left, right)
     known = tf.get_static_value(right)
     if known is not None and np.any(known < 0):
@@ -77,21 +80,32 @@ def _pow(theirs: Operator, left: tf.Tensor, right: tf.Tensor) -> Any:
             "An integer tensor has no negative power.", help="make it a float: tf.cast.", kind="negative-power"
         )
     if known is None:
-        fits = right >= 0
-        context.check(tf.reduce_all(fits), errors.NumberRangeError, "an integer is raised to a negative power")
-        right = tf.where(fits, right, tf.zeros([], right.dtype))  # whatever the others do beside it
+        check_power(left, right)
+        right = tf.maximum(right, tf.zeros([], right.dtype))  # whatever the others do beside it
     value = theirs(left, right)
     if not value.shape.rank and known is None:
         check_range(operator.pow, left, right, value)
     return value
 
 
+def _check_power(left: tf.Tensor, right: tf.Tensor) -> None:
+    """Of floats, which raise where the program catches that, as they do where they are divided by zero."""
+    if context.checks_divisions():
+        error = errors.raised_by_members(ZeroDivisionError)
+        context.check((left != 0) | ~(right < 0), error, "zero is raised to a negative power")
+    else:
+        context.risk()
+
+
 def _divisor(value: tf.Tensor) -> tf.Tensor:
-    as_python = value.dtype.is_floating and not value.shape.rank and context.checks_divisions()
-    if not (value.dtype.is_integer or as_python):
-        return value
     known = tf.get_static_value(value)
-    return value if known is not None and np.all(known != 0) else divisor(value)
+    if known is not None and np.all(known != 0):
+        return value
+    as_python = value.dtype.is_floating and not value.shape.rank and context.checks_divisions()
+    if value.dtype.is_integer or as_python:
+        return divisor(value)
+    context.risk()
+    return value
 
 
 def _install(name: str, ours: Callable[[Operator, tf.Tensor, tf.Tensor], Any]) -> None:
@@ -225,6 +239,29 @@ def _install_unary() -> None:
     tf.Tensor.__round__ = lambda self, *digits: round(_known(self), *digits)
 
 
+def _install_iteration() -> None:
+    """``a, b = x`` and the like over the first axis, which TensorFlow allows where it computes at once."""
+    theirs = tf.Tensor.__iter__
+
+    def items(self: tf.Tensor) -> Any:
+        known = self.shape.rank and self.shape.as_list()[0] is not None
+        if not known or context.mode() is not context.Mode.TRACING:
+            return theirs(self)
+        return (self[k] for k in range(self.shape.as_list()[0]))
+
+    tf.Tensor.__iter__ = items
+
+
+def _install_truth() -> None:
+    theirs = tf.Tensor.__bool__
+
+    def truth(self: tf.Tensor) -> bool:
+        context.risk()
+        return theirs(self)
+
+    tf.Tensor.__bool__ = truth
+
+
 def _install_matmul() -> None:
     """``@`` of vectors, which TensorFlow refuses."""
     theirs = tf.Tensor.__matmul__
@@ -255,6 +292,8 @@ def _known(value: Any) -> Any:
 def install() -> None:
     _install_shifts()
     _install_unary()
+    _install_truth()
+    _install_iteration()
     _install_matmul()
     _install_repetition()
     divisions = (("floordiv", _floordiv), ("mod", _mod), ("truediv", _truediv))

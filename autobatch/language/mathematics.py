@@ -100,6 +100,16 @@ def _log(value: Any, *base: Any) -> Any:
 _NATURAL = _function("log", tf.math.log, pole=True)
 
 
+def _pow(x: Any, y: Any) -> Any:
+    if per_member(x) or per_member(y):
+        (base, exponent), _ = _floats("pow", (x, y))
+        _check((base != 0) | (exponent >= 0) | tf.math.is_inf(exponent), ValueError, "pow")
+    return _POWER(x, y)
+
+
+_POWER = _function("pow", tf.pow)
+
+
 def _hypot(*values: Any) -> Any:
     if not any(map(per_member, values)):
         return math.hypot(*values)
@@ -190,7 +200,7 @@ _PLAIN: dict[str, Callable] = {
     "sqrt": tf.sqrt, "exp": tf.exp, "expm1": tf.math.expm1, "sin": tf.sin, "cos": tf.cos, "tan": tf.tan,
     "asin": tf.asin, "acos": tf.acos, "atan": tf.atan, "atan2": tf.atan2, "sinh": tf.sinh, "cosh": tf.cosh,
     "tanh": tf.tanh, "asinh": tf.asinh, "acosh": tf.acosh, "erf": _erf, "erfc": tf.math.erfc, "fabs": tf.abs,
-    "fmod": tf.truncatemod, "copysign": _copysign, "pow": tf.pow,
+    "fmod": tf.truncatemod, "copysign": _copysign,
     "degrees": lambda x: x * tf.constant(180 / math.pi, x.dtype),
     "radians": lambda x: x * tf.constant(math.pi / 180, x.dtype),
     "cbrt": lambda x: tf.sign(x) * tf.abs(x) ** tf.constant(1 / 3, x.dtype),
@@ -210,6 +220,7 @@ STAND_INS: dict[Callable, Callable] = {
     math.isinf: _test("isinf", tf.math.is_inf),
     math.isfinite: _test("isfinite", tf.math.is_finite),
     math.log: _log,
+    math.pow: _pow,
     math.hypot: _hypot,
     math.isclose: _isclose,
     math.factorial: _factorial,

@@ -60,6 +60,7 @@ class WeakScalar:
         return narrowed(self.tensor, dtype)
 
     def _no_python_value(self, *_: Any) -> Any:
+        context.risk()
         raise errors.TypeMismatchError(
             f"This needs one Python {self.kind.__name__}, but the value differs between members.",
             help="use a TensorFlow function; decorate a function that branches on it; a loop "
@@ -256,7 +257,7 @@ def _combine(python: Callable, result: type | None, left: Any, right: Any) -> An
         fits = (a != tf.int64.min) | (b != -1)
         context.check(fits, errors.NumberRangeError, TOO_WIDE)
     if python is operator.pow:  # of which a negative one would be a float
-        context.check(b >= 0, errors.NumberRangeError, "an integer is raised to a negative power")
+        check_power(a, b)
         b = tf.maximum(b, 0)
     value = tf.cast(python(a, b), WIDE_DTYPES[result or kind])
     near = kind is bool
@@ -310,6 +311,13 @@ def divisor(value: tf.Tensor) -> tf.Tensor:
     error = errors.NumberRangeError if value.shape.rank else errors.raised_by_members(ZeroDivisionError)
     context.check(~tf.reduce_any(zero), error, "a number is divided by zero")
     return tf.where(zero, tf.ones([], value.dtype), value)
+
+
+def check_power(a: tf.Tensor, b: tf.Tensor) -> None:
+    """Fails members of which an integer is raised to a negative power: Python's would be a float."""
+    negative, zero = b < 0, errors.raised_by_members(ZeroDivisionError)
+    context.check(~tf.reduce_any(negative & (a == 0)), zero, "zero is raised to a negative power")
+    context.check(~tf.reduce_any(negative), errors.NumberRangeError, "an integer is raised to a negative power")
 
 
 def _check_above_lowest(value: WeakScalar) -> None:

@@ -11,7 +11,8 @@ flag goes with the value into calls and back from them.  A batch cannot return N
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -164,16 +165,13 @@ class _Flags:
                 return [op]
             return [*self.copy(op), *(flag for v, u in pairs if v in self.mixed for flag in self.flag(v, u, op, known))]
         if op.inputs and op.inputs[0] in self.mixed and len(op.inputs) == 1:
-            flag = _flag(op.inputs[0])
-            if op.function.template in (f"raised({_IS_NONE})", f"raised({_IS_NOT_NONE})"):
-                return [replace(op, function=ir.Expression("0, False", lambda: (0, False)), inputs=())]
             if op.function.template in (_IS_NONE, _IS_NOT_NONE):
                 function = ir.COPY if op.function.template == _IS_NONE else _NOT
-                return [replace(op, function=function, inputs=(flag,))]
-            if op.function.template == "not_(«0»)":
-                function = ir.Expression("not truth(«0», «1»)", lambda none, value: not_(_truth(none, value)))
-                return [replace(op, function=function, inputs=(flag, *op.inputs))]
+                return [replace(op, function=function, inputs=(_flag(op.inputs[0]),))]
         read = sorted({*op.inputs} & self.mixed - known)
+        if read and _may_run_twice(op.function):
+            op = replace(op, function=_with_none(op, read), inputs=(*op.inputs, *map(_flag, read)))
+            read = []
         checks = [ir.Primitive((), _present(v), (_flag(v),), op.location) for v in read]
         if _is_none(op) and op.outputs[0] in self.mixed:
             op = replace(op, function=_ABSENT)
@@ -279,9 +277,55 @@ def _truth(none: Any, value: Any) -> Any:
     return ifexp(none, lambda: False, lambda: truth(value))
 
 
+# What takes None too and changes nothing; templates of other calls are those of the user's, and of methods.
+_TAKE_NONE = {"and_", "bool_", "both", "either", "ifexp", "in_", "is_", "isinstance_", "not_", "or_", "raised", "truth"}
+
+
+def _may_run_twice(function: ir.Expression) -> bool:
+    return function.kind == "member" and set(re.findall(r"(\w+)\(", function.template)) <= _TAKE_NONE
+
+
+def _with_none(op: ir.Primitive, read: Sequence[str]) -> ir.Expression:
+    """What an operation does where variables that it reads, the flags of which are its last inputs, may be None."""
+    function, count = op.function, len(op.inputs)
+
+    def decided(values: tuple, flags: tuple) -> Any:
+        if not flags:
+            return function.call(*values)
+        variable, none = read[-len(flags)], truth(flags[0])
+        holes = [None if v == variable else value for v, value in zip(op.inputs, values, strict=True)]
+
+        def absent() -> Any:
+            return decided(tuple(holes), flags[1:])
+
+        def present() -> Any:
+            return decided(values, flags[1:])
+
+        if values[op.inputs.index(variable)] is ABSENT:
+            none = True
+        try:
+            with context.collected_remarks() as made:
+                result = ifexp(none, absent, present)
+        except Exception as error:  # what it does to None, mostly; if not, it does it again
+            if function.instead is not None:
+                caught = function.instead(error if isinstance(error, AttributeError) else TypeError())
+                return ifexp(none, caught.call, present)
+            _check_present(none, _failure(variable))
+            return present()
+        for remark in made:
+            context.remark(remark)
+        return result
+
+    text = f"{function.template} where {', '.join(f'«{count + k}»' for k in range(len(read)))}"
+    return replace(function, template=text, call=lambda *given: decided(given[:count], given[count:]))
+
+
+def _failure(variable: str) -> str:
+    return f"`{variable.split('.')[0]}` is None where a value is needed"
+
+
 def _present(variable: str) -> ir.Expression:
-    failure = f"`{variable.split('.')[0]}` is None where a value is needed"
-    return ir.Expression("present(«0»)", lambda none: _check_present(none, failure))
+    return ir.Expression("present(«0»)", lambda none: _check_present(none, _failure(variable)))
 
 
 def _check_present(none: Any, failure: str) -> None:

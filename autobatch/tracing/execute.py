@@ -13,6 +13,7 @@ from autobatch.ir.typed import Check
 from autobatch.ir.types import Exact, Static, dynamic, opaque, stored_from, type_of
 from autobatch.language.indexing import UnlikeItemsError
 from autobatch.language.structs import contents
+from autobatch.tracing.catching import refuse_catching
 from autobatch.tracing.explain import raise_at
 
 # Keys of ``env``; no variable has such a name.
@@ -63,6 +64,7 @@ def execute(ops: Sequence[ir.Assign], env: dict[str, Any], graph: tf.Graph | Non
                 context.tracing(),
                 context.crossing(foreign),
                 context.collected_remarks() as remarks,
+                context.collected_risks() as risks,
                 context.collected_choices() as chosen,
             ):
                 outputs = op.function.call(*inputs)
@@ -70,6 +72,7 @@ def execute(ops: Sequence[ir.Assign], env: dict[str, Any], graph: tf.Graph | Non
             raise UnlikeItemsError(loop.count, variable=loop.variable or op.outputs[0]) from None
         except Exception as error:
             raise_at(op.location, error)
+        refuse_catching(risks, op.location)
         outcomes += [_outcome(remark, op.location) for remark in remarks]
         env.setdefault(CHOSEN, []).extend(chosen)
         for made, held in env[CHOSEN]:

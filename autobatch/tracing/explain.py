@@ -12,7 +12,7 @@ import types
 from collections.abc import Iterator
 from typing import NoReturn
 
-from autobatch import errors, ir
+from autobatch import context, errors, ir
 
 _LIBRARIES = {"tensorflow", "keras", "tf_keras", "tensorflow_probability", "autobatch", "numpy"}
 
@@ -75,6 +75,8 @@ def _explained(error: Exception, location: ir.Location) -> Exception:
         return errors.TypeMismatchError(
             f"{what}." if "numpy array" in text else f"{what}: {text}.", places, _help(text), kind="numpy-of-member"
         )
+    if module.startswith("autobatch.language.") and isinstance(error, ArithmeticError | LookupError | ValueError):
+        return error  # what Python's own function or method, which is called there, says of known values
     if module.split(".")[0] == "autobatch":
         return errors.TypeMismatchError(f"This line does not work: {text}.", places, kind="python-refuses")
     number = re.search(r"Expected (\w+) passed to .*, got (\S+) of type '(\w+)'", text)
@@ -164,7 +166,7 @@ def _helpers(error: Exception) -> list[types.TracebackType]:
     found: list[types.TracebackType] = []
     inside = False
     for at in _frames(error):
-        if at.tb_frame.f_code.co_name.startswith("ab__"):
+        if at.tb_frame.f_code.co_name.startswith(context.GENERATED):
             inside, found = True, []
         elif inside and _module(at).split(".")[0] not in _LIBRARIES and not _is_inline(at.tb_frame.f_code):
             found.append(at)
@@ -181,7 +183,7 @@ def is_users(code: types.CodeType) -> bool:
 
 def _refined(error: Exception, location: ir.Location) -> ir.Location:
     """The part of the statement that the error came from, where Python tells it (3.11)."""
-    inside = [at for at in _frames(error) if at.tb_frame.f_code.co_name.startswith("ab__")]
+    inside = [at for at in _frames(error) if at.tb_frame.f_code.co_name.startswith(context.GENERATED)]
     place = _place(inside[-1]) if inside else location
     return place if (place.file, place.line) == (location.file, location.line) else location
 

@@ -733,3 +733,65 @@ def a_result_that_nobody_reads(n):
         a = 5
     a = n + 1
     return a
+
+
+@case(N([0, 2, -8, 10]), N([-1, -2, 3, 400]))
+def powers_of_floats(n, m):
+    try:
+        return math.pow(n, m)
+    except OverflowError:
+        return -1.0
+    except ValueError:
+        return -2.0
+
+
+@case(N([0, 2, -8]), N([0.0, 0.5, -2.0]))
+def negative_powers(n, x):
+    try:
+        a = float(n) ** -1.0
+    except ZeroDivisionError:
+        a = -1.0
+    try:
+        b = 2.0 ** n
+        c = float(x) ** -2
+    except ZeroDivisionError:
+        c = b = -3.0
+    return a, b, c
+
+
+@case(N([0, 1, 2, 3]), N([-1, 0, 3, 2]))
+def negative_powers_of_ints(n, m):
+    try:
+        return (n - 1 + 1) ** m
+    except ZeroDivisionError:
+        return -1
+
+
+@case(n)
+def raised_for_a_value_that_is_known_at_first(n):
+    total, kept = 0.0, []
+    for i in range(n):
+        try:
+            total += math.sqrt(i - 2)
+        except ValueError:
+            total += 100
+        try:
+            total += [5, 3, 1].index(i) + [4, 2][i]
+        except (ValueError, IndexError):
+            total += 1000
+        try:
+            total += kept.pop()
+        except IndexError:
+            kept.append(i)
+        try:
+            total += int("none")
+        except ValueError:
+            total += 10_000
+    return total
+
+
+@case(N([3, 0, -2, 5, 1]))
+def raised_where_nobody_gets(n):
+    if n > 5:
+        return math.sqrt(-1) + [1, 2].index(3)
+    return n

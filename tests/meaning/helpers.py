@@ -232,3 +232,114 @@ def matches_in_a_loop(n):
                 if total > 150:
                     break
     return total
+
+
+def inverse_or_zero(v):
+    try:
+        return 1.0 / v
+    except ZeroDivisionError:
+        return 0.0
+
+
+def quotient_or(a, b, default=-1):
+    try:
+        return a // b
+    except (ZeroDivisionError, TypeError):
+        return default
+
+
+def first_positive(v):
+    try:
+        if v > 0:
+            return v
+    except Exception:
+        return -100.0
+    return 0.0
+
+
+def at_twice(function, v):
+    return function(2 * v)
+
+
+class Solver:
+    def inverse(self, v):
+        try:
+            return 1.0 / v
+        except ZeroDivisionError:
+            return -1.0
+
+
+SOLVER = Solver()
+
+
+def logged(function):
+    @functools.wraps(function)
+    def wrapper(*args):
+        return function(*args)
+
+    return wrapper
+
+
+@logged
+def wrapped_inverse(v):
+    try:
+        return 1.0 / v
+    except ZeroDivisionError:
+        return 7.0
+
+
+@case(x, n[:4])
+def helpers_that_catch(x, n):
+    return inverse_or_zero(n), quotient_or(7, n), first_positive(x), SOLVER.inverse(n)
+
+
+@case(n)
+def a_helper_that_catches_within_others(n):
+    return at_twice(inverse_or_zero, n)
+
+
+@case(n, refused="call-inside-lambda")
+def a_helper_that_catches_in_a_lambda(n):
+    return at_twice(lambda v: inverse_or_zero(v) + 1, n)
+
+
+@case(n)
+def a_helper_that_catches_by_map(n):
+    return sum(map(inverse_or_zero, [n, n + 2.0, 3.0])) + sum([inverse_or_zero(v) for v in (n, 1.0)])
+
+
+@case(n, refused="not-autobatched")
+def a_wrapped_helper_that_catches(n):
+    return wrapped_inverse(n)
+
+
+def total_of(items):
+    try:
+        return sum(1.0 / v for v in items)
+    except ZeroDivisionError:
+        return math.inf
+    finally:
+        pass
+
+
+@case(n)
+def a_helper_that_catches_around_a_generator(n):
+    return total_of([n, n + 2.0, 1.0])
+
+
+def made_safe(function, otherwise):
+    def safe(*args):
+        try:
+            return function(*args)
+        except (ValueError, ZeroDivisionError):
+            return otherwise
+
+    return safe
+
+
+safe_root = made_safe(math.sqrt, -1.0)
+
+
+@case(x, refused="python-refuses")
+def a_helper_made_by_a_function(x):
+    return safe_root(x)

@@ -222,3 +222,62 @@ def is_true(x, n):
             count += 10
         last = (x + i) % 3 if i % 2 else None
     return count
+
+
+@case(x, n)
+def takes_none(x, n):
+    best = None
+    for i in range(n):
+        if best is None or x * i % 5 > best:
+            best = x * i % 5
+    a = (best is None, best is not None, 1)
+    b = best or x
+    c = best in (None, 2)
+    d = best == 2, best != 2
+    e = bool(best)
+    f = best + 1 if best else -1
+    g = not best and n < 3
+    return a, b, c, d, e, f, g
+
+
+@case(x, n)
+def two_that_may_be_none(x, n):
+    low = x if x > 3 else None
+    high = n if n > 3 else None
+    return low == high, (low or 0) + (high or 0), low is None or high is None or low < high
+
+
+@case(x, n)
+def calls_that_return_none(x, n):
+    return find(x, n) == find(x + 1, n), find(x, n) is None, find(x, n) or -1, not find(4, n)
+
+
+@case(x, n)
+def a_tuple_or_none(x, n):
+    best = None
+    for i in range(n):
+        if best is None or x * i % 5 > best[0]:
+            best = (x * i % 5, i)
+    return best[1] if best else -1
+
+
+@case(x, n)
+def computing_with_none_is_caught(x, n):
+    low = x if x > 3 else None
+    try:
+        low = low + n
+    except TypeError:
+        low = -1
+    total = 0
+    try:
+        total = 5 - (None if n < 3 else n)
+    except (TypeError, ValueError) as e:
+        total = 100
+    return low, total
+
+
+@case(x, n, fails=[0, 1, 2, 3])
+def none_in_a_tuple(x, n):
+    low = x if x > 3 else None
+    pair = (low, n)
+    return pair[1]
