@@ -6,6 +6,7 @@ import builtins
 import inspect
 import random
 from collections.abc import Hashable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import gast
@@ -19,6 +20,7 @@ from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.source import signature, unparse
 from autobatch.frontend.syntax import constant, load, support
 from autobatch.frontend.texts import Texts, escaped
+from autobatch.frontend.undecorated import as_program
 from autobatch.language.mathematics import STAND_INS
 from autobatch.language.numpy import METHODS, is_numpy
 from autobatch.language.operators import BUILTINS
@@ -37,6 +39,8 @@ class Calls(Texts):
         value = self.static_value(node.func)
         if callee is None and self.has_local(node) and not node.keywords:
             callee = written(value, len(node.args))
+        if callee is None and any(self.is_function(a) for a in (*node.args, *(k.value for k in node.keywords))):
+            callee = as_program(value)
         if callee is not None:
             return self.autobatched_call(node, callee)
         self.used_at_once |= {id(argument) for argument in (*node.args, *(k.value for k in node.keywords))}
@@ -115,26 +119,34 @@ class Calls(Texts):
                 kind="wrong-arguments",
             ) from error
         bound.apply_defaults()
+        given = {name: value for name, value in bound.arguments.items() if isinstance(value, gast.AST)}
+        functions = {name: self.function_argument(value) for name, value in given.items()}
         fixed = {*callee.static, *self.static_by_value(callee, bound.arguments)}
         own = list(signature(callee.function).parameters)
-        static, arguments = list(zip(own, callee.receiver, strict=False)), []
+        static, arguments, captured = list(zip(own, callee.receiver, strict=False)), [], [*callee.captured]
         names = {id(value): name for name, value in bound.arguments.items()}
         passed = {}
         for value in (*node.args, *(k.value for k in node.keywords)):  # as Python evaluates them
             name = names[id(value)]
+            if functions[name] is not None:
+                continue
             if name in fixed:
                 passed[name] = self.static_argument(name, value)
             else:
                 argument = self.expression(value)
                 passed[name] = argument if self.is_variable(argument) else self.temporary(argument, "arg")
         for name, value in bound.arguments.items():
-            if name in fixed:
+            if functions.get(name) is not None:
+                inner = tuple(f"ab__{name}_{k}" for k in range(len(functions[name].captured)))
+                static.append((name, replace(functions[name], captured=inner)))
+                captured += functions[name].captured
+            elif name in fixed:
                 static.append((name, passed.get(name, value)))
             elif name in passed:
                 arguments.append(passed[name])
             else:  # a default, which Python evaluated when the function was defined
                 arguments.append(self.temporary(self.default(callee, name, node), "arg"))
-        arguments += [load(name, node) for name in callee.captured]
+        arguments += [load(name, node) for name in captured]
         target, alias = Target(callee, tuple(static)), unparse(node.func)
         if self.calls.setdefault(alias, target) is not target and self.calls[alias] != target:
             alias = self.fresh(alias)
@@ -143,10 +155,15 @@ class Calls(Texts):
         return self.temporary(gast.copy_location(call, node), "call")
 
     def static_by_value(self, callee: Callee, given: Mapping[str, Any]) -> list[str]:
-        """The parameters of an undecorated function that get what is known and no number, such as a function."""
+        """The parameters that get a known function, or in an undecorated function what is known and no number."""
         values = {name: self.static_value(v) if isinstance(v, gast.AST) else v for name, v in given.items()}
         numbers = bool | int | float | np.ndarray | np.generic | list | tuple | tf.Tensor
-        return [n for n, v in values.items() if callee.undecorated and v is not UNKNOWN and not isinstance(v, numbers)]
+        known = {name: v for name, v in values.items() if v is not UNKNOWN and not isinstance(v, numbers)}
+        return [name for name, value in known.items() if callee.undecorated or callable(value)]
+
+    def is_function(self, node: gast.AST) -> bool:
+        """Whether this names a nested function that is one of the program's own."""
+        return isinstance(node, gast.Name) and isinstance(self.static_value(node), Callee)
 
     def default(self, callee: Callee, name: str, at: gast.AST) -> gast.AST:
         value = signature(callee.function).parameters[name].default
@@ -165,18 +182,11 @@ class Calls(Texts):
                 "pass a constant or a global.",
                 kind="static-argument-of-member",
             )
-        if isinstance(value, Callee) and value.captured:
-            self.refuse(
-                node,
-                f"a nested function that uses local variables (`{value.captured[0]}`) as the static argument `{name}`",
-                "define it outside, and pass what it needs.",
-                kind="nested-function-as-static",
-            )
         return value
 
 
 def _call_signature(callee: Callee) -> inspect.Signature:
     """What a caller passes: without a method's receiver and the variables that a nested function captures."""
     whole = signature(callee.function)
-    parameters = list(whole.parameters.values())[len(callee.receiver) :]
-    return whole.replace(parameters=[p for p in parameters if p.name not in callee.captured])
+    parameters = list(whole.parameters.values())
+    return whole.replace(parameters=parameters[len(callee.receiver) : len(parameters) - len(callee.captured)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -61,7 +61,7 @@ def lower(
     cores: dict[str, Core] = {}
 
     def name_of(target: Target) -> str:
-        this = (id(target.callee.function), tuple((n, key(v)) for n, v in target.static))
+        this = (id(target.callee.function), tuple((n, _key(v)) for n, v in target.static))
         if this not in keys:
             base = target.callee.function.__name__
             number = sum(name.split("'")[0] == base for name in keys.values())
@@ -104,7 +104,12 @@ def deep_recursion() -> Iterator[None]:
 
 
 def _source(target: Target) -> Source:
-    found = target.callee.source
-    if found is None:
-        return read(target.callee.function, dict(target.static))
-    return replace(found, static={**found.static, **dict(target.static)})
+    found, static = target.callee.source, dict(target.static)
+    source = read(target.callee.function, {}) if found is None else found
+    captured = tuple(v for value in static.values() if isinstance(value, Callee) for v in value.captured)
+    return replace(source, static={**source.static, **static}, captured=captured)
+
+
+def _key(value: Any) -> Hashable:
+    """Of a static argument: nested functions are made anew for each call that gets one."""
+    return (id(value.function), value.captured) if isinstance(value, Callee) else key(value)

@@ -128,7 +128,10 @@ class Expressions(Scope):
         self.rest: Statements = []  # the statements after this one in its block
         self.calls: dict[str, Target] = {}
         self.helpers: dict[str, Helper] = {}
-        self.lifted: dict[str, Callee] = {}  # nested functions that became functions of their own
+        # Nested functions that are functions of their own, the arguments that are such among them.
+        self.lifted = {name: value for name, value in self.source.static.items() if isinstance(value, Callee)}
+        self.definitions: dict[str, gast.FunctionDef] = {}  # what the helpers are made of
+        self.closures: dict[str, Callee] = {}  # helpers as functions of their own, for those that take functions
         self.loops: dict[str, tuple] = {}
         self.clauses: dict[str, tuple[ir.Classes, ...]] = {}  # of the handlers of `try`
         self.used_at_once = set[int]()  # the lambdas and generators that are arguments of a call

@@ -8,6 +8,7 @@ definition is put into each primitive that uses it.
 
 from __future__ import annotations
 
+import copy
 import functools
 from typing import Any
 
@@ -44,13 +45,7 @@ class Nested(Reductions):
 
     def named_lambda(self, node: gast.Assign) -> None:
         """``f = lambda x: ...``"""
-        value = node.value
-        body = [gast.copy_location(gast.Return(value=value.body), value.body)]
-        definition = gast.FunctionDef(
-            name=node.targets[0].id, args=value.args, body=body, decorator_list=[], returns=None, type_comment=None,
-            type_params=[],
-        )  # fmt: skip
-        definition = gast.copy_location(definition, node)
+        definition = _as_function(node, node.targets[0].id)
         if self.is_lifted(definition):
             self.lift(definition, static=())
         else:
@@ -75,14 +70,18 @@ class Nested(Reductions):
         called = {id(n.func) for s in around for n in gast.walk(s) if isinstance(n, gast.Call)}
         if not all(id(use) in called for s in around for use in _uses(node.name, s)):
             return False
+        return self.is_program(node)
+
+    def is_program(self, node: gast.FunctionDef) -> bool:
+        """Whether a nested function branches, loops or calls itself or a function that does."""
         own = bound_names(node)
 
-        def is_program(function: gast.AST) -> bool:
+        def is_autobatched(function: gast.AST) -> bool:
             own_name = isinstance(function, gast.Name) and function.id in own
             return not own_name and self.callee(function) is not None
 
         branches = any(
-            isinstance(part, _CONTROL_FLOW) or (isinstance(part, gast.Call) and is_program(part.func))
+            isinstance(part, _CONTROL_FLOW) or (isinstance(part, gast.Call) and is_autobatched(part.func))
             for statement in node.body
             for part in gast.walk(statement)
         )
@@ -143,12 +142,14 @@ class Nested(Reductions):
                 kind="kept-closure",
             )
         new = self.namer.fresh(name) if name in self.helpers else name
+        original = renamed(copy.deepcopy(definition), {name: new})
         self.rename_rest(name, new)
         body = renamed(self.in_scope(function), {name: new})
         if isinstance(definition, gast.FunctionDef):
             body.name = new
         statement = body if isinstance(definition, gast.FunctionDef) else assign(new, body, definition)
         self.helpers[new] = Helper(statement, tuple(captured), bool(changing))
+        self.definitions[new] = _as_function(original, new)
         self.locals.add(new)
 
     def is_used_at_once(self, use: gast.Name) -> bool:
@@ -163,6 +164,31 @@ class Nested(Reductions):
     # --- functions of their own -------------------------------------------------------------------
 
     def lift(self, node: gast.FunctionDef, static: tuple[str, ...]) -> None:
+        callee = self.made(node, static)
+        self.lifted[self.name_static(node.name, callee)] = callee
+
+    def callee(self, function: gast.AST) -> Callee | None:
+        name = function.id if isinstance(function, gast.Name) else None
+        if name in self.definitions and self.is_program(self.definitions[name]):
+            return self.closure(name)
+        return super().callee(function)
+
+    def closure(self, name: str) -> Callee:
+        """A helper as a function of its own."""
+        if name not in self.closures:
+            self.closures[name] = self.made(self.definitions[name], ())
+        return self.closures[name]
+
+    def function_argument(self, node: gast.AST) -> Callee | None:
+        """The nested function or lambda that an argument is, with what it captures; None: it is something else."""
+        if isinstance(node, gast.Name) and node.id in self.definitions:
+            return self.closure(node.id)
+        if isinstance(node, gast.Lambda) and set(late_names(node)) & (self.locals | self.temporaries):
+            return self.made(_as_function(node, self.namer.fresh("function")), ())
+        value = self.static_value(node)
+        return value if isinstance(value, Callee) else None
+
+    def made(self, node: gast.FunctionDef, static: tuple[str, ...]) -> Callee:
         used = late_names(node)
         helpers = self.needed_helpers(used)
         callees = [c for c in map(self.lifted.get, used) if c is not None]
@@ -193,7 +219,7 @@ class Nested(Reductions):
         source = Source(function, tree, self.source.file, inner)
         callee = Callee("autobatched", function, static, source=source, captured=captured)
         inner[node.name] = callee
-        self.lifted[self.name_static(node.name, callee)] = callee
+        return callee
 
     def known_default(self, node: gast.AST) -> Any:
         value = self.static_value(node)
@@ -257,6 +283,18 @@ class Nested(Reductions):
 
     def alias(self, node: gast.Assign) -> None:
         self.name_static(node.targets[0].id, self.static_value(node.value))
+
+
+def _as_function(node: gast.AST, name: str) -> gast.FunctionDef:
+    """A definition, a lambda or ``f = lambda x: ...`` as a definition."""
+    if isinstance(node, gast.FunctionDef):
+        return node
+    value = node if isinstance(node, gast.Lambda) else node.value
+    body = [gast.copy_location(gast.Return(value=value.body), value.body)]
+    definition = gast.FunctionDef(
+        name=name, args=value.args, body=body, decorator_list=[], returns=None, type_comment=None, type_params=[]
+    )
+    return gast.copy_location(definition, node)
 
 
 def _with_captured(arguments: gast.arguments, captured: tuple[str, ...]) -> gast.arguments:

@@ -29,11 +29,12 @@ class Source:
     tree: gast.FunctionDef
     file: str
     static: Mapping[str, Any] = field(default_factory=dict)  # static arguments by name
+    captured: tuple[str, ...] = ()  # further arguments: what functions among the static ones use
 
     @property
     def parameters(self) -> tuple[str, ...]:
         """The names of the arguments that are not static, in order."""
-        return tuple(p for p in signature(self.function).parameters if p not in self.static)
+        return (*(p for p in signature(self.function).parameters if p not in self.static), *self.captured)
 
     @property
     def definition_location(self) -> ir.Location:

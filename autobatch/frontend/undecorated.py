@@ -14,6 +14,7 @@ from typing import Any
 
 from autobatch.frontend.core import Callee, Core
 from autobatch.frontend.syntax import names
+from autobatch.tracing.explain import is_users
 
 CalleeOf = Callable[[Any], Callee | None]
 
@@ -22,19 +23,23 @@ def with_helpers(callee_of: CalleeOf, helpers: Collection[types.CodeType]) -> Ca
     """As ``callee_of``, which also takes functions and methods of such code for autobatched."""
 
     def found(value: Any) -> Callee | None:
-        function = getattr(value, "__func__", value)
-        if isinstance(value, functools._lru_cache_wrapper):
-            value = function = value.__wrapped__
-        if isinstance(function, types.FunctionType) and function.__code__ in helpers and not _is_variadic(function):
-            receiver = (value.__self__,) if function is not value else ()
-            return Callee("autobatched", function, receiver=receiver, undecorated=True)
-        return callee_of(value)
+        helper = as_program(value)
+        return helper if helper is not None and helper.function.__code__ in helpers else callee_of(value)
 
     return found if helpers else callee_of
 
 
-def _is_variadic(function: types.FunctionType) -> bool:
-    return bool(function.__code__.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS))
+def as_program(value: Any) -> Callee | None:
+    """An undecorated function or method of the user's as an autobatched one, if it can be."""
+    if isinstance(value, functools._lru_cache_wrapper):
+        value = value.__wrapped__
+    function = getattr(value, "__func__", value)
+    if not isinstance(function, types.FunctionType) or not is_users(function.__code__):
+        return None
+    if function.__code__.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
+        return None
+    receiver = (value.__self__,) if function is not value else ()
+    return Callee("autobatched", function, receiver=receiver, undecorated=True)
 
 
 def cached(cores: Iterable[Core]) -> Iterator[types.CodeType]:

@@ -752,7 +752,7 @@ def negative_powers(n, x):
     except ZeroDivisionError:
         a = -1.0
     try:
-        b = 2.0 ** n
+        b = 2.0**n
         c = float(x) ** -2
     except ZeroDivisionError:
         c = b = -3.0

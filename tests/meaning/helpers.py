@@ -343,3 +343,134 @@ safe_root = made_safe(math.sqrt, -1.0)
 @case(x, refused="python-refuses")
 def a_helper_made_by_a_function(x):
     return safe_root(x)
+
+
+def bisect(function, low, high, turns):
+    for _ in range(turns):
+        middle = (low + high) / 2
+        if function(low) * function(middle) <= 0:
+            high = middle
+        else:
+            low = middle
+    return low
+
+
+def newton_of(function, x, derivative=None, tolerance=1e-9):
+    for _ in range(20):
+        slope = (function(x + 1e-6) - function(x - 1e-6)) / 2e-6 if derivative is None else derivative(x)
+        if abs(function(x)) < tolerance:
+            break
+        x = x - function(x) / slope
+    return x
+
+
+def integral(function, a, b, depth=6):
+    middle = (a + b) / 2
+    if depth == 0 or abs(function(a) - function(b)) < 0.1:
+        return function(middle) * (b - a)
+    return integral(function, a, middle, depth - 1) + integral(function, middle, b, depth - 1)
+
+
+def runge_kutta(slope, y, t, h):
+    a = slope(t, y)
+    b = slope(t + h / 2, [v + h / 2 * k for v, k in zip(y, a)])
+    return [v + h * k for v, k in zip(y, b)]
+
+
+@case(x, n[:4])
+def closures_for_a_solver(x, n):
+    def quadratic(v):
+        return v * v - abs(x) - 1
+
+    shift = n / 10
+    root = bisect(quadratic, 0.0, 4.0, n + 3)
+    return root, bisect(lambda v: v - shift, -5.0, 5.0, 12), bisect(math.cos, 0.0, 3.0, 6)
+
+
+@case(x, n[:4])
+def closures_with_branches(x, n):
+    def kinked(v):
+        if v < n:
+            return -1.0
+        return v - x
+
+    return bisect(kinked, -10.0, 10.0, 9) + kinked(x)
+
+
+@case(x)
+def closures_and_defaults(x):
+    def f(v):
+        return v * v - abs(x) - 2
+
+    return newton_of(f, 1.0), newton_of(f, 1.5, lambda v: 2 * v), newton_of(f, 3.0, tolerance=1e-3)
+
+
+@case(x, n[:4])
+def closures_through_a_recursion(x, n):
+    return integral(lambda t: t * t + x, 0.0, 2.0) + integral(lambda t: n * t, 0.0, 1.0, 2)
+
+
+@case(x, n[:4])
+def nested_solvers(x, n):
+    def pendulum(t, state):
+        angle, speed = state
+        return [speed, -math.sin(angle) - 0.1 * speed]
+
+    def until(step, y, turns):
+        t = 0.0
+        while t < turns and y[0] < 3:
+            y = step(pendulum, y, t, 0.25)
+            t += 0.25
+        return y
+
+    return until(runge_kutta, [x, 1.0], n)[0]
+
+
+@case(x, n[:4])
+def a_closure_that_is_handed_on(x, n):
+    def apply(function, v):
+        return function(v) + 1 if v > 0 else again(function, v + 3)
+
+    def scaled(v):
+        return v * x + n
+
+    return apply(scaled, n) + apply(lambda v: v - n, n)
+
+
+def again(function, v):
+    if v > 1:
+        return function(v) * 2
+    return function(v + 1)
+
+
+@case(n)
+def closures_that_change_a_list(n):
+    seen = []
+
+    def note(v):
+        seen.append(v)
+        return v * v - 2
+
+    root = bisect(note, 0.0, 2.0, abs(n))
+    return root, len(seen), sum(seen)
+
+
+@case(n)
+def closures_see_what_a_variable_becomes(n):
+    total = 0
+    for k in range(3):
+        total += bisect(lambda v: v - k, -1.0, 4.0, abs(n) + 2)
+    return total
+
+
+@case(n)
+def a_closure_asked_for_itself(n):
+    def shifted(v):
+        return v + n
+
+    def apply(function, v):
+        if v > 0:
+            return [function][0](v)
+        return v
+
+    return apply(shifted, n)

@@ -1,0 +1,47 @@
+"""Undecorated functions with a ``try`` around what members may fail at: while they are traced, nothing is raised there."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import os
+import textwrap
+import types
+from collections.abc import Collection
+
+from autobatch import context, errors, ir
+from autobatch.tracing.explain import is_users
+
+
+_OURS = os.path.join(os.path.dirname(errors.__file__), "")
+
+
+def refuse_catching(risks: Collection[context.Risk], location: ir.Location) -> None:
+    """Raises UnsupportedSyntaxError if a function of the user's that is no program would catch what is risked."""
+    for risk in risks:
+        for code, line in risk:
+            if any(line in lines for lines in _caught(code)):
+                error = errors.UnsupportedSyntaxError(
+                    f"`{code.co_name}` catches what fails for a member, but is not autobatched.",
+                    [(ir.location(code.co_filename, line, 0), ""), (location, "called here")],
+                    "call it by its name, with its arguments one by one.",
+                    kind="not-autobatched",
+                )
+                error.helpers = frozenset(code for code, _ in risk)
+                raise error
+
+
+@functools.cache
+def _caught(code: types.CodeType) -> tuple[range, ...]:
+    """The lines of its ``try`` bodies with handlers."""
+    ours = code.co_filename.startswith(_OURS)
+    if ours or code.co_name.startswith("<") or not is_users(code):  # a lambda or a comprehension has no statements
+        return ()
+    try:
+        lines, first = inspect.getsourcelines(code)
+        tree = ast.parse(textwrap.dedent("".join(lines)))
+    except (OSError, SyntaxError):
+        return ()
+    bodies = (node.body for node in ast.walk(tree) if isinstance(node, ast.Try) and node.handlers)
+    return tuple(range(first + body[0].lineno - 1, first + (body[-1].end_lineno or 0)) for body in bodies)
