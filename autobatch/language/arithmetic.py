@@ -244,10 +244,10 @@ def _install_iteration() -> None:
     theirs = tf.Tensor.__iter__
 
     def items(self: tf.Tensor) -> Any:
-        known = self.shape.rank and self.shape.as_list()[0] is not None
-        if not known or context.mode() is not context.Mode.TRACING:
+        size = self.shape.as_list()[0] if self.shape.rank else None
+        if size is None or context.mode() is not context.Mode.TRACING:
             return theirs(self)
-        return (self[k] for k in range(self.shape.as_list()[0]))
+        return (self[k] for k in range(size))
 
     tf.Tensor.__iter__ = items
 

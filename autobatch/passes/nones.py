@@ -164,10 +164,9 @@ class _Flags:
             if not self.mixed.intersection(op.outputs):
                 return [op]
             return [*self.copy(op), *(flag for v, u in pairs if v in self.mixed for flag in self.flag(v, u, op, known))]
-        if op.inputs and op.inputs[0] in self.mixed and len(op.inputs) == 1:
-            if op.function.template in (_IS_NONE, _IS_NOT_NONE):
-                function = ir.COPY if op.function.template == _IS_NONE else _NOT
-                return [replace(op, function=function, inputs=(_flag(op.inputs[0]),))]
+        if op.function.template in (_IS_NONE, _IS_NOT_NONE) and op.inputs[0] in self.mixed:
+            function = ir.COPY if op.function.template == _IS_NONE else _NOT
+            return [replace(op, function=function, inputs=(_flag(op.inputs[0]),))]
         read = sorted({*op.inputs} & self.mixed - known)
         if read and _may_run_twice(op.function):
             op = replace(op, function=_with_none(op, read), inputs=(*op.inputs, *map(_flag, read)))

@@ -1,4 +1,4 @@
-"""Undecorated functions with a ``try`` around what members may fail at: while they are traced, nothing is raised there."""
+"""Undecorated functions with a ``try`` around what members may fail at, where nothing is raised while they are traced."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from collections.abc import Collection
 
 from autobatch import context, errors, ir
 from autobatch.tracing.explain import is_users
-
 
 _OURS = os.path.join(os.path.dirname(errors.__file__), "")
 
