@@ -1,4 +1,4 @@
-"""Undecorated functions with a ``try`` around what members may fail at, where nothing is raised while they are traced."""
+"""Undecorated functions with a ``try`` around what members may fail at: nothing raises there while they are traced."""
 
 from __future__ import annotations
 
