@@ -27,6 +27,7 @@ from autobatch.ir.types import (
     value_from,
 )
 from autobatch.language.lists import MemberList
+from autobatch.language.objects import MemberObject, users_class
 from autobatch.language.structs import Rows, map_nodes
 from autobatch.language.values import DEFAULT_DTYPES, WIDE_DTYPES, WeakScalar
 from autobatch.options import Axes
@@ -241,7 +242,16 @@ def _built(type_: Type, stored: Sequence[tf.Tensor], taken: Arguments, poisons: 
                 return next(remaining)
 
     built = tf.nest.pack_sequence_as(type_, [build(leaf) for leaf in leaves(type_)])
-    return map_nodes(MemberList, lambda values: _ragged(values, tf.range(taken.size), taken, poisons), built)
+    built = map_nodes(MemberList, lambda values: _ragged(values, tf.range(taken.size), taken, poisons), built)
+    return map_nodes(MemberObject, _released, built)
+
+
+def _released(value: Any) -> Any:
+    """An object of the user's own class."""
+    made = object.__new__(users_class(value))
+    for name, part in zip(*value.__tf_flatten__(), strict=True):
+        object.__setattr__(made, name, map_nodes(MemberObject, _released, part))
+    return made
 
 
 def _ragged(values: MemberList, owners: tf.Tensor, taken: Arguments, poisons: bool) -> Any:

@@ -24,6 +24,7 @@ from autobatch.frontend.undecorated import as_program
 from autobatch.language.mathematics import STAND_INS
 from autobatch.language.numpy import METHODS, is_numpy
 from autobatch.language.operators import BUILTINS
+from autobatch.tracing.objects import makes_objects
 
 _OF_LISTS = {"index": "index", "count": "counted"}  # methods that compare
 _GENERATORS = (random.Random, np.random.Generator, np.random.RandomState)
@@ -90,7 +91,9 @@ class Calls(Texts):
                 "use ab.random, with a key for each member.",
                 kind="python-random",
             )
-        if isinstance(value, Hashable) and value in BUILTINS:
+        if makes_objects(value):
+            call.func = support("member_class", [call.func], call)
+        elif isinstance(value, Hashable) and value in BUILTINS:
             call.func = support(BUILTINS[value], [], call).func
         elif isinstance(value, Hashable) and value in STAND_INS:
             call.func = support("stand_in", [call.func], call)

@@ -9,7 +9,7 @@ import gast
 from autobatch import errors
 from autobatch.frontend.refusals import refusal, together
 from autobatch.frontend.source import Source
-from autobatch.frontend.syntax import SCOPES
+from autobatch.frontend.syntax import SCOPES, bound_names
 
 _STATEMENTS = (
     gast.Assign, gast.AugAssign, gast.AnnAssign, gast.Expr, gast.If, gast.While, gast.For, gast.Try,
@@ -68,6 +68,7 @@ def check(source: Source) -> None:
 
 class _Fence(gast.NodeVisitor):
     def __init__(self, source: Source):
+        self.own = bound_names(source.tree) - {*source.static}
         self.source, self.inner = source, 0  # how many lambdas and comprehensions stand around
         self.refused: list[errors.UnsupportedSyntaxError] = []
 
@@ -126,11 +127,14 @@ class _Fence(gast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_Attribute(self, node: gast.Attribute) -> None:
-        if isinstance(node.ctx, gast.Store):
+        root = node
+        while isinstance(root, gast.Attribute | gast.Subscript):
+            root = root.value
+        if isinstance(node.ctx, gast.Store) and getattr(root, "id", None) not in self.own:
             self.refuse(
                 node,
-                "assignment to an attribute",
-                "use a dataclass with @ab.struct and dataclasses.replace, or a namedtuple and its _replace.",
+                "assignment to an attribute of what is from outside, and shared by all members",
+                "make the object in the function, or return what changes.",
                 kind="attribute-assignment",
             )
         self.generic_visit(node)

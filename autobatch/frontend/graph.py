@@ -319,7 +319,7 @@ def _depth(node: gast.AST) -> int:
     """How deep an operator changes its first argument: itself (1), an item (2), an item's item..."""
     match node:
         case gast.Call(func=gast.Attribute(value=gast.Name(id=module), attr=operator)) if module == SUPPORT:
-            deeper = _depth(node.args[-1]) if operator == "setitem" else operator == "pop_inside"
+            deeper = _depth(node.args[-1]) if operator in ("setitem", "setattr_") else operator == "pop_inside"
             return (operator in CHANGES) + deeper
         case _:
             return 0

@@ -6,7 +6,18 @@ import gast
 
 from autobatch import errors
 from autobatch.frontend.source import Source
-from autobatch.frontend.syntax import Namer, Statements, as_load, assign, bound_names, index_value, load, store, support
+from autobatch.frontend.syntax import (
+    Namer,
+    Statements,
+    as_load,
+    assign,
+    bound_names,
+    constant,
+    index_value,
+    load,
+    store,
+    support,
+)
 
 
 def rewrite(source: Source) -> tuple[gast.FunctionDef, bool]:
@@ -64,9 +75,11 @@ class Rewriter(gast.NodeTransformer):
 
     def fixed(self, target: gast.AST) -> tuple[Statements, gast.AST]:
         """The target with each index that does more than read variables under a name, so that it is evaluated once."""
-        if not isinstance(target, gast.Subscript):
+        if not isinstance(target, gast.Subscript | gast.Attribute):
             return [], target
         before, value = self.fixed(target.value)
+        if isinstance(target, gast.Attribute):
+            return before, gast.copy_location(gast.Attribute(value=value, attr=target.attr, ctx=target.ctx), target)
         index = target.slice
         if any(isinstance(part, gast.Call | gast.NamedExpr) for part in gast.walk(index)):
             name = self.namer.fresh("index")
@@ -86,7 +99,10 @@ class Rewriter(gast.NodeTransformer):
                 pairs = zip(target.elts, parts, strict=True)
                 stores = [s for element, part in pairs for s in self.store(element, load(part, target))]
                 return [gast.copy_location(statement, target), *stores]
-            case gast.Subscript(value=gast.Name() | gast.Subscript()):
+            case gast.Attribute():
+                parts = [as_load(target.value), constant(target.attr, target), value]
+                return self.store(target.value, support("setattr_", parts, target))
+            case gast.Subscript(value=gast.Name() | gast.Subscript() | gast.Attribute()):
                 container = as_load(target.value)
                 return self.store(
                     target.value, support("setitem", [container, index_value(target.slice), value], target)
@@ -115,8 +131,8 @@ def _owners_of_items(target: gast.AST) -> list[str | None]:
     """The variables, or None for what is none, of which the target has items."""
     owners = []
     for node in gast.walk(target):
-        if isinstance(node, gast.Subscript) and isinstance(node.ctx, gast.Store):
-            while isinstance(node, gast.Subscript):
+        if isinstance(node, gast.Subscript | gast.Attribute) and isinstance(node.ctx, gast.Store):
+            while isinstance(node, gast.Subscript | gast.Attribute):
                 node = node.value
             owners.append(node.id if isinstance(node, gast.Name) else None)
     return owners

@@ -28,7 +28,7 @@ METHODS["appendleft"] = ("insert", (0,))
 POPS: dict[str, tuple] = {"pop": (), "popleft": (0,)}
 
 CHANGES = frozenset(
-    {"setitem", "pop", "pop_inside", "augment", "delete", *(operator for operator, _ in METHODS.values())}
+    {"setitem", "setattr_", "pop", "pop_inside", "augment", "delete", *(operator for operator, _ in METHODS.values())}
 )
 
 
@@ -36,8 +36,8 @@ class ListMethods(Rewriter):
     """Rewrites item assignments, and the methods of lists that are variables, or items of variables."""
 
     def is_own(self, owner: gast.AST) -> bool:
-        """Whether this is a variable of this function, or an item of one."""
-        while isinstance(owner, gast.Subscript):
+        """Whether this is a variable of this function, or an item or an attribute of one."""
+        while isinstance(owner, gast.Subscript | gast.Attribute):
             owner = owner.value
         bound = self.bound if self.own is None else self.own
         return isinstance(owner, gast.Name) and owner.id in bound
@@ -145,7 +145,7 @@ def is_method(call: gast.Call) -> bool:
     """Whether this is what a method that changes a list has become, but for item assignment."""
     function = call.func
     ours = isinstance(function, gast.Attribute) and getattr(function.value, "id", None) == SUPPORT
-    return ours and function.attr in CHANGES - {"setitem"}
+    return ours and function.attr in CHANGES - {"setitem", "setattr_"}
 
 
 def popped(node: gast.NamedExpr) -> bool:

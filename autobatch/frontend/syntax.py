@@ -179,6 +179,9 @@ def as_load(target: gast.AST) -> gast.AST:
         case gast.Subscript():
             copy = gast.Subscript(value=as_load(target.value), slice=target.slice, ctx=gast.Load())
             return gast.copy_location(copy, target)
+        case gast.Attribute():
+            copy = gast.Attribute(value=as_load(target.value), attr=target.attr, ctx=gast.Load())
+            return gast.copy_location(copy, target)
         case _:
             return target
 

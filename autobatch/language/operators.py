@@ -55,6 +55,7 @@ from autobatch.language.list_methods import (
 from autobatch.language.list_queries import counted, extreme, in_list, index, same_items, summed
 from autobatch.language.lists import MemberList, is_list
 from autobatch.language.mathematics import stand_in
+from autobatch.language.objects import MemberObject, blank, member_class, setattr_, users_class
 from autobatch.language.numbers import bool_, cast_to, divmod_, float_, int_, pow_, round_
 from autobatch.language.numpy import attribute, method, numpy_
 from autobatch.language.structs import Rows
@@ -71,7 +72,7 @@ arithmetic.install()
 __all__ = [
     "admits", "and_", "append", "attribute", "augment", "bool_", "both", "cast_to", "clear", "counted", "delete",
     "divmod_", "either", "equal", "extend", "float_", "getitem", "ifexp", "index", "insert", "int_", "item",
-    "item_from_end", "items_of", "method", "not_", "numpy_", "of_range", "or_", "place", "place_of_append", "pop",
+    "item_from_end", "items_of", "method", "not_", "numpy_", "of_range", "or_", "place", "place_of_append", "pop", "setattr_", "member_class", "blank",
     "pow_", "range_", "remove", "reverse", "round_", "rows", "sequence", "setitem", "slice_", "stand_in", "truth",
     "unpack", "unroll", "unroll_first", "unrolled",
 ]  # fmt: skip
@@ -288,6 +289,8 @@ def type_(value: Any, *rest: Any) -> Any:
     """``type(value)``"""
     if isinstance(value, MemberList) and not rest:
         return list
+    if isinstance(value, MemberObject) and not rest:
+        return users_class(value)
     if isinstance(value, WeakScalar) and value.kind is float:
         raise _int_or_float()
     return (None if rest else python_kind(value)) or type(value, *rest)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import Any, TypeVar
 
 import tensorflow as tf
 
 from autobatch import errors
+from autobatch.language.objects import MemberObject
 
 T = TypeVar("T")
 
@@ -95,9 +96,18 @@ def contents(value: Any) -> Any:
         return [(key, id(part), contents(part)) for key, part in value.items()]
     if isinstance(value, Set):
         return {*map(id, value)}
+    if isinstance(value, MemberObject):
+        return [(name, id(part), contents(part)) for name, part in zip(*value.__tf_flatten__(), strict=True)]  # type: ignore[attr-defined]
     if isinstance(value, Sequence) and not isinstance(value, str | bytes | range):
         return [(id(part), contents(part)) for part in value]
     return None
+
+
+def parts_of(value: Any) -> Iterable[Any]:
+    """What a container holds."""
+    if isinstance(value, MemberObject):
+        return value.__tf_flatten__()[1]  # type: ignore[attr-defined]
+    return value.values() if isinstance(value, Mapping) else value
 
 
 def map_nodes(kind: type, change: Callable[[Any], Any], value: Any) -> Any:

@@ -25,6 +25,7 @@ from autobatch.ir.flow import live_before, liveness
 from autobatch.ir.typed import TypedProgram
 from autobatch.ir.types import Static, Tensor, Type, dynamic, leaves, opaque, same, structure
 from autobatch.language.lists import MemberList
+from autobatch.language.objects import MemberObject
 from autobatch.passes.changed_arguments import SUFFIX, handed_back, is_change
 from autobatch.passes.holding import FROM_OUTSIDE, Held, Place, Traced, containers, holds_objects, lists_deep, traced
 from autobatch.passes.inference import infer
@@ -188,7 +189,7 @@ class _Analysis:
             return True
         type_ = self.types[variable]
         arrays = any(isinstance(leaf, Tensor) and leaf.shape for leaf in dynamic(type_))
-        return arrays or bool(opaque(type_)) or any(isinstance(part, list | MemberList) for part in containers(type_))
+        return arrays or bool(opaque(type_)) or any(isinstance(part, list | MemberList | MemberObject) for part in containers(type_))
 
     def steps(self, i: int) -> Iterator[tuple[int, ir.LocalOp | None, State, State]]:
         """The block's operations, each with what is known before and after it; first, none."""

@@ -15,6 +15,8 @@ from autobatch.ir import regions
 from autobatch.ir.typed import TypedProgram
 from autobatch.ir.types import Opaque, Type, opaque, type_of
 from autobatch.language.lists import OUTSIDE, MemberList
+from autobatch.language.objects import MemberObject
+from autobatch.language.structs import parts_of
 from autobatch.passes.changed_arguments import is_change
 from autobatch.passes.conversions import CONVERSION
 from autobatch.tracing.execute import execute
@@ -79,15 +81,15 @@ def _is_object(value: Any) -> bool:
     """Whether this is an array or a container, and not a number."""
     if isinstance(value, tf.Tensor):
         return value.shape.rank != 0
-    return isinstance(value, np.ndarray | list | dict | MemberList)
+    return isinstance(value, np.ndarray | list | dict | MemberList | MemberObject)
 
 
 def _objects(value: Any) -> Iterator[Any]:
     """The arrays and containers that a value holds, itself among them."""
     if _is_object(value):
         yield value
-    if isinstance(value, dict | list | tuple):
-        for part in value.values() if isinstance(value, dict) else value:
+    if isinstance(value, dict | list | tuple | MemberObject):
+        for part in parts_of(value):
             yield from _objects(part)
     elif tf.nest.is_nested(value):
         for leaf in tf.nest.flatten(value):
@@ -151,7 +153,7 @@ def holds_objects(type_: Type) -> bool:
     """Whether this is a container of what can be changed in place."""
     if isinstance(type_, MemberList):
         return tf.nest.is_nested(type_.kinds) or any(len(column.shape) > 1 for column in type_.columns)
-    parts = type_.values() if isinstance(type_, dict) else type_ if isinstance(type_, list | tuple) else ()
+    parts = parts_of(type_) if isinstance(type_, dict | list | tuple | MemberObject) else ()
     return any(tf.nest.is_nested(part) or getattr(part, "shape", ()) or isinstance(part, Opaque) for part in parts)
 
 
@@ -171,6 +173,6 @@ def lists_deep(type_: Type) -> float:
 
 def containers(type_: Type) -> Iterator[Any]:
     yield type_
-    if isinstance(type_, dict | list | tuple):
-        for part in type_.values() if isinstance(type_, dict) else type_:
+    if isinstance(type_, dict | list | tuple | MemberObject):
+        for part in parts_of(type_):
             yield from containers(part)

@@ -12,9 +12,10 @@ from autobatch import context, errors, ir
 from autobatch.ir.typed import Check
 from autobatch.ir.types import Exact, Static, dynamic, opaque, stored_from, type_of
 from autobatch.language.indexing import UnlikeItemsError
-from autobatch.language.structs import contents
+from autobatch.language.structs import contents, parts_of
 from autobatch.tracing.catching import refuse_catching
 from autobatch.tracing.explain import raise_at
+from autobatch.tracing.objects import adopt
 
 # Keys of ``env``; no variable has such a name.
 CROSSED = "(crossed)"  # the containers among the region's inputs, and what they held
@@ -43,7 +44,7 @@ def _containers(value: Any) -> Iterator[int]:
     """The identities of a value's containers, all the way down."""
     if contents(value) is not None:
         yield id(value)
-        for part in value.values() if isinstance(value, Mapping) else value:
+        for part in parts_of(value):
             yield from _containers(part)
 
 
@@ -68,6 +69,7 @@ def execute(ops: Sequence[ir.Assign], env: dict[str, Any], graph: tf.Graph | Non
                 context.collected_choices() as chosen,
             ):
                 outputs = op.function.call(*inputs)
+            adopt(outputs)
         except UnlikeItemsError as loop:
             raise UnlikeItemsError(loop.count, variable=loop.variable or op.outputs[0]) from None
         except Exception as error:

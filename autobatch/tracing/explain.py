@@ -178,7 +178,11 @@ _INSTALLED = tuple({os.path.realpath(path) + os.sep for path in sysconfig.get_pa
 
 def is_users(code: types.CodeType) -> bool:
     """Whether the code is neither the standard library's nor an installed package's."""
-    return os.path.isfile(code.co_filename) and not os.path.realpath(code.co_filename).startswith(_INSTALLED)
+    return is_users_file(code.co_filename)
+
+
+def is_users_file(name: str) -> bool:
+    return os.path.isfile(name) and not os.path.realpath(name).startswith(_INSTALLED)
 
 
 def _refined(error: Exception, location: ir.Location) -> ir.Location:

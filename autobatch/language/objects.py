@@ -1,0 +1,94 @@
+"""Objects of the user's classes that members make: structures of what their attributes hold.
+
+While a program is traced, ``Particle(x, v)`` is an object of a class of our own below ``Particle``, which has all that
+``Particle`` has, and which ``tf.nest`` takes apart.  ``p.x = v`` has become ``p = setattr_(p, "x", v)``: an object that
+was made in the same straight line is changed in place; one from before a branch, a loop or a call is left as it is, and
+the result is another, as with lists (``list_methods.py``).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Iterator
+from typing import Any
+
+from autobatch import context, errors
+
+
+class MemberObject:
+    """What the classes of members' objects have in common."""
+
+    __slots__ = ()
+
+
+def is_plain(cls: type) -> bool:
+    """Whether objects of the class are what their attributes hold, as far as can be seen."""
+    made_here = cls.__new__ is object.__new__ and "__init_subclass__" not in vars(cls)
+    frozen = dataclasses.is_dataclass(cls) and cls.__dataclass_params__.frozen  # type: ignore[attr-defined]
+    watches = hasattr(cls, "__getattr__") or (cls.__setattr__ is not object.__setattr__ and not frozen)
+    return made_here and not (watches or hasattr(cls, "__tf_flatten__") or issubclass(cls, BaseException))
+
+
+@functools.cache
+def member_class(cls: type) -> type:
+    """The class of members' objects of the user's ``cls``."""
+
+    def flatten(self: Any) -> tuple[tuple, tuple]:
+        names = tuple(sorted(_attributes(self)))
+        return names, tuple(object.__getattribute__(self, name) for name in names)
+
+    def unflatten(kind: type, names: tuple, parts: tuple) -> Any:
+        made = object.__new__(kind)
+        for name, part in zip(names, parts, strict=True):
+            object.__setattr__(made, name, part)
+        return made
+
+    def set_own(self: Any, name: str, value: Any) -> None:
+        if context.has_crossed(self):
+            raise errors.UnsupportedSyntaxError(
+                f"An object of `{cls.__name__}` from before a branch, a loop or a call is changed by Python.",
+                help="change it in a method or a function that is called by its name.",
+                kind="changed-object",
+            )
+        cls.__setattr__(self, name, value)
+
+    body = {
+        "__tf_flatten__": flatten, "__tf_unflatten__": classmethod(unflatten), "__setattr__": set_own,
+        "__module__": cls.__module__, "__qualname__": cls.__qualname__,
+        "__slots__": (),
+    }  # fmt: skip
+    return type(cls)(cls.__name__, (cls, MemberObject), body)
+
+
+def _attributes(value: Any) -> Iterator[str]:
+    yield from getattr(value, "__dict__", ())
+    for cls in type(value).__mro__:
+        slots = vars(cls).get("__slots__", ())
+        yield from (name for name in ((slots,) if isinstance(slots, str) else slots) if hasattr(value, name))
+
+
+def users_class(value: MemberObject) -> type:
+    """The class that the user wrote."""
+    return type(value).__mro__[1]
+
+
+def blank(cls: type) -> Any:
+    """An object before its ``__init__``."""
+    return object.__new__(member_class(cls))
+
+
+def setattr_(value: Any, name: str, part: Any) -> Any:
+    """``value`` after ``value.name = part``"""
+    if context.mode() is context.Mode.TRACING:
+        if not isinstance(value, MemberObject):
+            raise errors.TypeMismatchError(
+                f"An attribute is set of what is no object that members have made, but a {type(value).__name__}.",
+                help="make the object in the function; of @ab.struct, dataclasses.replace makes another.",
+                kind="attribute-assignment",
+            )
+        if context.has_crossed(value):
+            names, parts = value.__tf_flatten__()  # type: ignore[attr-defined]
+            value = type(value).__tf_unflatten__(names, parts)  # type: ignore[attr-defined]
+    setattr(value, name, part)
+    return value
