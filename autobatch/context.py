@@ -284,6 +284,11 @@ def choice(container: Any, contents: Any) -> None:
         found.append((container, contents))
 
 
+def is_choice(container: Any) -> bool:
+    """Whether the primitive that runs has noted this one."""
+    return any(container is made for made, _ in _choices.get() or ())
+
+
 @contextmanager
 def collected_choices() -> Iterator[list[tuple[Any, Any]]]:
     """What is noted inside."""

@@ -16,13 +16,15 @@ import tensorflow as tf
 from autobatch import errors
 from autobatch.frontend.core import Callee, Target
 from autobatch.frontend.library import written
+from autobatch.frontend.objects import Objects
 from autobatch.frontend.scope import UNKNOWN
-from autobatch.frontend.source import signature, unparse
+from autobatch.frontend.source import CLASS, signature, unparse
 from autobatch.frontend.syntax import constant, load, support
-from autobatch.frontend.texts import Texts, escaped
+from autobatch.frontend.texts import escaped
 from autobatch.frontend.undecorated import as_program
 from autobatch.language.mathematics import STAND_INS
 from autobatch.language.numpy import METHODS, is_numpy
+from autobatch.language.objects import member_class
 from autobatch.language.operators import BUILTINS
 from autobatch.tracing.objects import makes_objects
 
@@ -34,7 +36,7 @@ def _is_of_sequence(method: Any) -> bool:
     return method is UNKNOWN or isinstance(getattr(method, "__self__", None), list | tuple)
 
 
-class Calls(Texts):
+class Calls(Objects):
     def on_Call(self, node: gast.Call) -> gast.AST:
         callee = self.callee(node.func)
         value = self.static_value(node.func)
@@ -44,6 +46,10 @@ class Calls(Texts):
             callee = as_program(value)
         if callee is not None:
             return self.autobatched_call(node, callee)
+        if (method := self.method_call(node)) is not None:
+            return method
+        if makes_objects(value) and (callee := self.callee_of(value.__init__)) is not None:
+            return self.construction(node, replace(callee, of=value))
         self.used_at_once |= {id(argument) for argument in (*node.args, *(k.value for k in node.keywords))}
         if value is builtins.print:
             return self.printed(node)
@@ -92,6 +98,7 @@ class Calls(Texts):
                 kind="python-random",
             )
         if makes_objects(value):
+            member_class(value)  # so that its methods are known
             call.func = support("member_class", [call.func], call)
         elif isinstance(value, Hashable) and value in BUILTINS:
             call.func = support(BUILTINS[value], [], call).func
@@ -128,6 +135,7 @@ class Calls(Texts):
         own = list(signature(callee.function).parameters)
         static, arguments, captured = list(zip(own, callee.receiver, strict=False)), [], [*callee.captured]
         names = {id(value): name for name, value in bound.arguments.items()}
+        static += [(CLASS, callee.of)] if callee.of is not None else []
         passed = {}
         for value in (*node.args, *(k.value for k in node.keywords)):  # as Python evaluates them
             name = names[id(value)]

@@ -35,6 +35,7 @@ class Callee:
       source: where its source was taken from already, if it is a nested function.
       captured: the variables of the caller that a nested function takes as its last parameters.
       size: the only batch size that a batched primitive takes, or None.
+      of: the class of the member's object that it is called for, if it is a method.
       undecorated: whether it is autobatched for this program alone; arguments that are no numbers are static then.
     """
 
@@ -46,6 +47,7 @@ class Callee:
     captured: tuple[str, ...] = ()
     size: int | None = None
     undecorated: bool = False
+    of: type | None = None
 
 
 @dataclass(frozen=True)

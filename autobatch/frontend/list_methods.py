@@ -8,7 +8,7 @@ import gast
 
 from autobatch.frontend.item_assignment import Rewriter
 from autobatch.frontend.refusals import refusal
-from autobatch.frontend.source import SUPPORT
+from autobatch.frontend.source import CLASS, SUPPORT
 from autobatch.frontend.syntax import (
     Statements,
     as_load,
@@ -20,6 +20,7 @@ from autobatch.frontend.syntax import (
     store,
     support,
 )
+from autobatch.tracing.objects import makes_objects
 
 # By the method's name: the operator, and what it gets before the method's own arguments.
 METHODS: dict[str, tuple[str, tuple]] = {name: (name, ()) for name in
@@ -28,7 +29,7 @@ METHODS["appendleft"] = ("insert", (0,))
 POPS: dict[str, tuple] = {"pop": (), "popleft": (0,)}
 
 CHANGES = frozenset(
-    {"setitem", "setattr_", "pop", "pop_inside", "augment", "delete", *(operator for operator, _ in METHODS.values())}
+    {"setitem", "setattr_", "replaced", "pop", "pop_inside", "augment", "delete", *(operator for operator, _ in METHODS.values())}
 )
 
 
@@ -36,7 +37,9 @@ class ListMethods(Rewriter):
     """Rewrites item assignments, and the methods of lists that are variables, or items of variables."""
 
     def is_own(self, owner: gast.AST) -> bool:
-        """Whether this is a variable of this function, or an item or an attribute of one."""
+        """Whether this is a variable of this function, or an item or an attribute of one; but for objects."""
+        if isinstance(owner, gast.Name) and owner.id in self.objects:
+            return False
         while isinstance(owner, gast.Subscript | gast.Attribute):
             owner = owner.value
         bound = self.bound if self.own is None else self.own
@@ -49,6 +52,19 @@ class ListMethods(Rewriter):
             node for node in gast.walk(self.source.tree) if isinstance(node, gast.Assign) and _is_list(node.value)
         )
         return {target.id for node in assigned for target in node.targets if isinstance(target, gast.Name)}
+
+    @cached_property
+    def objects(self) -> set[str]:
+        """The variables that get an object of the user's classes somewhere."""
+        nodes = [node for node in gast.walk(self.source.tree) if isinstance(node, gast.Assign | gast.AnnAssign)]
+        made = [node for node in nodes if self.makes_object(node.value)]
+        targets = [target for node in made for target in getattr(node, "targets", None) or [node.target]]
+        own = [self.source.tree.args.args[0].id] if CLASS in self.source.static else []
+        return {target.id for target in targets if isinstance(target, gast.Name)} | {*own}
+
+    def makes_object(self, value: gast.AST | None) -> bool:
+        name = value.func.id if isinstance(value, gast.Call) and isinstance(value.func, gast.Name) else None
+        return name is not None and makes_objects(self.source.lookup(name, None))
 
     @cached_property
     def bound(self) -> frozenset[str]:
@@ -102,11 +118,16 @@ class ListMethods(Rewriter):
         self.found = True
         root, indices = _path(node.func.value)
         first = [constant(part, node) for part in POPS[method]]
-        path = gast.Tuple(elts=[index_value(self.visit(index)) for index in indices], ctx=gast.Load())
+        path = gast.Tuple(elts=[self.step(index, node) for index in indices], ctx=gast.Load())
         inner = [gast.copy_location(path, node)] if indices else []
         arguments = [load(root.id, root), *inner, *first, *map(self.visit, node.args)]
         call = support("pop_inside" if indices else "pop", arguments, node)
         return gast.copy_location(gast.NamedExpr(target=store(root.id, root), value=call), node)
+
+    def step(self, index: gast.AST | str, at: gast.AST) -> gast.AST:
+        if isinstance(index, str):
+            return support("Field", [constant(index, at)], at)
+        return index_value(self.visit(index))
 
     def visit_Delete(self, node: gast.Delete) -> Statements:
         """``del xs[i]``"""
@@ -126,11 +147,11 @@ def _may_change(node: gast.AST) -> bool:
     return any(isinstance(part, gast.Call | gast.NamedExpr) for part in gast.walk(node))
 
 
-def _path(owner: gast.AST) -> tuple[gast.Name, list[gast.AST]]:
-    """The variable of which this is an item of an item, and the indices."""
-    indices: list[gast.AST] = []
-    while isinstance(owner, gast.Subscript):
-        indices.insert(0, owner.slice)
+def _path(owner: gast.AST) -> tuple[gast.Name, list[gast.AST | str]]:
+    """The variable of which this is an item of an item or attribute, and the indices and names."""
+    indices: list[gast.AST | str] = []
+    while isinstance(owner, gast.Subscript | gast.Attribute):
+        indices.insert(0, owner.slice if isinstance(owner, gast.Subscript) else owner.attr)
         owner = owner.value
     assert isinstance(owner, gast.Name)
     return owner, indices
@@ -145,7 +166,7 @@ def is_method(call: gast.Call) -> bool:
     """Whether this is what a method that changes a list has become, but for item assignment."""
     function = call.func
     ours = isinstance(function, gast.Attribute) and getattr(function.value, "id", None) == SUPPORT
-    return ours and function.attr in CHANGES - {"setitem", "setattr_"}
+    return ours and function.attr in CHANGES - {"setitem", "setattr_", "replaced"}
 
 
 def popped(node: gast.NamedExpr) -> bool:

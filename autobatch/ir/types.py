@@ -26,7 +26,7 @@ import tensorflow as tf
 from autobatch import context
 from autobatch.language.keys import key
 from autobatch.language.lists import GROWTH, MemberList, fitted, unpacked
-from autobatch.language.objects import MemberObject, users_class
+from autobatch.language.objects import ABSENT, Absent, MemberObject, users_class
 from autobatch.language.rounding import check_exact
 from autobatch.language.structs import map_nodes
 from autobatch.language.values import DEFAULT_DTYPES, WIDE_DTYPES, WeakScalar, adopts, fits, is_near, is_tensor
@@ -90,14 +90,6 @@ class Opaque:
     def __str__(self) -> str:
         return self.description
 
-
-@dataclass(frozen=True)
-class Absent:
-    def __str__(self) -> str:
-        return "None"
-
-
-ABSENT = Absent()  # its value while user code is traced
 
 Leaf = Tensor | Weak | Static | Shared | Opaque | Absent
 Type = Any  # a tf.nest structure of leaves
@@ -262,6 +254,9 @@ def _of_members(leaf: Leaf) -> Leaf:
 
 def _with_lists(left: Type, right: Type) -> tuple[Type, Type]:
     """Both, with lists of any length in place of those whose lengths are unlike."""
+    if isinstance(left, Absent) or isinstance(right, Absent):  # an attribute before it is set
+        whole = tf.nest.map_structure(_of_members, right if isinstance(left, Absent) else left)
+        return whole, whole
     if isinstance(left, list | MemberList) and isinstance(right, list | MemberList):
         if isinstance(left, list) and isinstance(right, list) and len(left) == len(right):
             pairs = [_with_lists(a, b) for a, b in zip(left, right, strict=True)]
@@ -278,7 +273,9 @@ def _with_lists(left: Type, right: Type) -> tuple[Type, Type]:
         made = type(left)._make if hasattr(left, "_fields") else tuple  # type: ignore[attr-defined]
         return made([a for a, _ in pairs]), made([b for _, b in pairs])
     if hasattr(left, "__tf_flatten__"):
-        (metadata, a), (_, b) = left.__tf_flatten__(), right.__tf_flatten__()
+        (metadata, a), (other, b) = left.__tf_flatten__(), right.__tf_flatten__()
+        if len(a) != len(b) or key(metadata) != key(other):
+            return left, right
         x, y = _with_lists(a, b)
         return type(left).__tf_unflatten__(metadata, x), type(left).__tf_unflatten__(metadata, y)
     return left, right
@@ -423,9 +420,7 @@ def stored_from(type_: Type, value: Any) -> list[tf.Tensor]:
 
 def value_as(type_: Type, value: Any) -> Any:
     """A value of a type that joins into ``type_``, as a value of ``type_``; a member fails whose int does not fit."""
-    if value is ABSENT:
-        return zero(type_)
-    value = fitted(type_, value)
+    value = fitted(type_, _without_absent(type_, value))
 
     def build(leaf: Leaf, part: Any) -> Any:
         number = part.tensor if isinstance(part, WeakScalar) else part
@@ -436,6 +431,17 @@ def value_as(type_: Type, value: Any) -> Any:
         return part
 
     return tf.nest.map_structure(build, type_, value)
+
+
+def _without_absent(type_: Type, value: Any) -> Any:
+    """The value with zeros for what it lacks."""
+    if value is ABSENT:
+        return zero(type_)
+    if isinstance(value, MemberObject):
+        (names, parts), (_, types) = value.__tf_flatten__(), type_.__tf_flatten__()  # type: ignore[attr-defined]
+        filled = tuple(_without_absent(t, part) for t, part in zip(types, parts, strict=True))
+        return type(value).__tf_unflatten__(names, filled)  # type: ignore[attr-defined]
+    return value
 
 
 def plain(value: Any) -> Any:
@@ -466,7 +472,9 @@ def coerce(
     for have, want in zip(leaves(source), leaves(target), strict=True):
         part = next(remaining) if isinstance(have, Tensor | Weak) else None
         if isinstance(want, Tensor | Weak):
-            if part is None:
+            if isinstance(have, Absent):
+                part = tf.zeros((size, *want.shape), want.dtype)
+            elif part is None:
                 member = shared[have.index] if isinstance(have, Shared) else have.value  # type: ignore[union-attr]
                 part = tf.broadcast_to(to_dtype(member, want.dtype), (size, *want.shape))
             result.append(tf.cast(part, want.dtype))

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from autobatch.language.objects import MemberObject
+
 _BY_VALUE = (bool, int, str, bytes, type(None), type(...), type(NotImplemented))
 _BY_TEXT = (float, complex)  # which tells 0.0 from -0.0, and finds nan the same as nan
 
@@ -58,6 +60,8 @@ def _key(value: Any) -> Hashable:
         return (kind, default, *((_key(name), _key(part)) for name, part in value.items()))
     if isinstance(value, Set) and kind in (set, frozenset):
         return (kind, *map(_key, value))
+    if isinstance(value, MemberObject):
+        return (kind, *map(_key, value.__tf_flatten__()))  # type: ignore[attr-defined]
     if isinstance(value, types.MethodType):
         return (kind, Same(value.__func__), _key(value.__self__))
     if dataclasses.is_dataclass(value) and not isinstance(value, type) and kind.__dataclass_params__.frozen:  # type: ignore[attr-defined]

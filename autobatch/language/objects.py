@@ -9,11 +9,22 @@ the result is another, as with lists (``list_methods.py``).
 from __future__ import annotations
 
 import dataclasses
-import functools
+from dataclasses import dataclass
 from collections.abc import Iterator
 from typing import Any
 
 from autobatch import context, errors
+
+
+@dataclass(frozen=True)
+class Absent:
+    """Nothing, where a flag says so, and the type of it."""
+
+    def __str__(self) -> str:
+        return "None"
+
+
+ABSENT = Absent()  # its value while user code is traced
 
 
 class MemberObject:
@@ -30,12 +41,27 @@ def is_plain(cls: type) -> bool:
     return made_here and not (watches or hasattr(cls, "__tf_flatten__") or issubclass(cls, BaseException))
 
 
-@functools.cache
+@dataclass(frozen=True)
+class Field:
+    """A step of a path to an attribute."""
+
+    name: str
+
+
+CLASSES: dict[type, type] = {}  # of members' objects, by the user's own
+
+
 def member_class(cls: type) -> type:
     """The class of members' objects of the user's ``cls``."""
+    if cls not in CLASSES:
+        CLASSES[cls] = _made(cls)
+    return CLASSES[cls]
+
+
+def _made(cls: type) -> type:
 
     def flatten(self: Any) -> tuple[tuple, tuple]:
-        names = tuple(sorted(_attributes(self)))
+        names = tuple(sorted({*_attributes(self)}))
         return names, tuple(object.__getattribute__(self, name) for name in names)
 
     def unflatten(kind: type, names: tuple, parts: tuple) -> Any:
@@ -43,6 +69,12 @@ def member_class(cls: type) -> type:
         for name, part in zip(names, parts, strict=True):
             object.__setattr__(made, name, part)
         return made
+
+    def get(self: Any, name: str) -> Any:
+        found = cls.__getattribute__(self, name)
+        if found is ABSENT:
+            raise AttributeError(f"'{cls.__name__}' object has no attribute '{name}'")
+        return found
 
     def set_own(self: Any, name: str, value: Any) -> None:
         if context.has_crossed(self):
@@ -54,7 +86,7 @@ def member_class(cls: type) -> type:
         cls.__setattr__(self, name, value)
 
     body = {
-        "__tf_flatten__": flatten, "__tf_unflatten__": classmethod(unflatten), "__setattr__": set_own,
+        "__tf_flatten__": flatten, "__tf_unflatten__": classmethod(unflatten), "__setattr__": set_own, "__getattribute__": get,
         "__module__": cls.__module__, "__qualname__": cls.__qualname__,
         "__slots__": (),
     }  # fmt: skip
@@ -73,9 +105,35 @@ def users_class(value: MemberObject) -> type:
     return type(value).__mro__[1]
 
 
-def blank(cls: type) -> Any:
-    """An object before its ``__init__``."""
-    return object.__new__(member_class(cls))
+def copied(value: Any) -> Any:
+    """The object anew, and the objects, lists and dicts in it."""
+    if isinstance(value, MemberObject):
+        names, parts = value.__tf_flatten__()  # type: ignore[attr-defined]
+        return type(value).__tf_unflatten__(names, tuple(map(copied, parts)))  # type: ignore[attr-defined]
+    if isinstance(value, dict):
+        return {key: copied(part) for key, part in value.items()}
+    return [*map(copied, value)] if isinstance(value, list) else value
+
+
+def replaced(value: Any, by: Any) -> Any:
+    """What ``value``, an object, has become."""
+    del value
+    return by
+
+
+def is_a(value: Any, cls: type) -> bool:
+    """Whether this is a member's object of the class itself, none below it."""
+    return isinstance(value, MemberObject) and users_class(value) is cls
+
+
+def blank(cls: type, names: tuple[str, ...]) -> Any:
+    """An object before its ``__init__``, which sets these attributes."""
+    return member_class(cls).__tf_unflatten__(names, (ABSENT,) * len(names))  # type: ignore[attr-defined]
+
+
+def of_members(value: Any) -> bool:
+    """Whether this is a member's object."""
+    return isinstance(value, MemberObject)
 
 
 def setattr_(value: Any, name: str, part: Any) -> Any:
@@ -87,7 +145,7 @@ def setattr_(value: Any, name: str, part: Any) -> Any:
                 help="make the object in the function; of @ab.struct, dataclasses.replace makes another.",
                 kind="attribute-assignment",
             )
-        if context.has_crossed(value):
+        if context.has_crossed(value) or context.is_choice(value):
             names, parts = value.__tf_flatten__()  # type: ignore[attr-defined]
             value = type(value).__tf_unflatten__(names, parts)  # type: ignore[attr-defined]
     setattr(value, name, part)

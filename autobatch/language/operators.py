@@ -55,7 +55,17 @@ from autobatch.language.list_methods import (
 from autobatch.language.list_queries import counted, extreme, in_list, index, same_items, summed
 from autobatch.language.lists import MemberList, is_list
 from autobatch.language.mathematics import stand_in
-from autobatch.language.objects import MemberObject, blank, member_class, setattr_, users_class
+from autobatch.language.objects import (
+    Field,
+    MemberObject,
+    blank,
+    copied,
+    is_a,
+    member_class,
+    replaced,
+    setattr_,
+    users_class,
+)
 from autobatch.language.numbers import bool_, cast_to, divmod_, float_, int_, pow_, round_
 from autobatch.language.numpy import attribute, method, numpy_
 from autobatch.language.structs import Rows
@@ -72,7 +82,7 @@ arithmetic.install()
 __all__ = [
     "admits", "and_", "append", "attribute", "augment", "bool_", "both", "cast_to", "clear", "counted", "delete",
     "divmod_", "either", "equal", "extend", "float_", "getitem", "ifexp", "index", "insert", "int_", "item",
-    "item_from_end", "items_of", "method", "not_", "numpy_", "of_range", "or_", "place", "place_of_append", "pop", "setattr_", "member_class", "blank",
+    "item_from_end", "items_of", "method", "not_", "numpy_", "of_range", "or_", "place", "place_of_append", "pop", "setattr_", "member_class", "blank", "is_a", "Field", "copied", "replaced",
     "pow_", "range_", "remove", "reverse", "round_", "rows", "sequence", "setitem", "slice_", "stand_in", "truth",
     "unpack", "unroll", "unroll_first", "unrolled",
 ]  # fmt: skip
@@ -393,11 +403,15 @@ def list_(*values: Any) -> Any:
 
 
 def pop_inside(values: Any, path: tuple, *where: Any) -> tuple[Any, Any]:
-    """``values`` after ``item = values[i][j].pop(where)``, for a path (i, j), and the item"""
+    """``values`` after ``item = values[i].a.pop(where)``, for a path (i, Field("a")), and the item"""
     if not path:
         return pop(values, *where)
-    inner, item = pop_inside(getitem(values, path[0]), path[1:], *where)
-    return setitem(values, path[0], inner), item
+    at = path[0]
+    if isinstance(at, Field):
+        inner, item = pop_inside(getattr(values, at.name), path[1:], *where)
+        return setattr_(values, at.name, inner), item
+    inner, item = pop_inside(getitem(values, at), path[1:], *where)
+    return setitem(values, at, inner), item
 
 
 def concatenated(*parts: Any) -> Any:

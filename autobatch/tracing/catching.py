@@ -6,9 +6,11 @@ import ast
 import functools
 import inspect
 import os
+import sys
 import textwrap
 import types
-from collections.abc import Collection
+from typing import Any
+from collections.abc import Callable, Collection, Sequence
 
 from autobatch import context, errors, ir
 from autobatch.tracing.explain import is_users
@@ -29,6 +31,25 @@ def refuse_catching(risks: Collection[context.Risk], location: ir.Location) -> N
                 )
                 error.helpers = frozenset(code for code, _ in risk)
                 raise error
+
+
+def functions_run(call: Callable, inputs: Sequence[Any]) -> frozenset[types.CodeType]:
+    """The user's functions that a primitive calls; it is run for that."""
+    found: set[types.CodeType] = set()
+
+    def note(frame: types.FrameType, event: str, _: Any) -> None:
+        if event == "call" and is_users(frame.f_code):
+            found.add(frame.f_code)
+
+    outer = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        call(*inputs)
+    except Exception:  # of which nothing depends: the functions that led to it are what is asked for
+        pass
+    finally:
+        sys.setprofile(outer)
+    return frozenset(found)
 
 
 @functools.cache

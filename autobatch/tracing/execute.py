@@ -13,7 +13,7 @@ from autobatch.ir.typed import Check
 from autobatch.ir.types import Exact, Static, dynamic, opaque, stored_from, type_of
 from autobatch.language.indexing import UnlikeItemsError
 from autobatch.language.structs import contents, parts_of
-from autobatch.tracing.catching import refuse_catching
+from autobatch.tracing.catching import functions_run, refuse_catching
 from autobatch.tracing.explain import raise_at
 from autobatch.tracing.objects import adopt
 
@@ -69,7 +69,7 @@ def execute(ops: Sequence[ir.Assign], env: dict[str, Any], graph: tf.Graph | Non
                 context.collected_choices() as chosen,
             ):
                 outputs = op.function.call(*inputs)
-            adopt(outputs)
+            adopt(outputs, is_new=not inputs and op.function.call() is not outputs)
         except UnlikeItemsError as loop:
             raise UnlikeItemsError(loop.count, variable=loop.variable or op.outputs[0]) from None
         except Exception as error:
@@ -87,7 +87,7 @@ def execute(ops: Sequence[ir.Assign], env: dict[str, Any], graph: tf.Graph | Non
                 )
         for name, value, held in env.get(CROSSED, ()):
             if contents(value) != held:
-                raise errors.UnsupportedSyntaxError(
+                error = errors.UnsupportedSyntaxError(
                     f"`{name}` is a container that crossed a branch, a loop or a call, and is changed in place here.",
                     [(op.location, "")],
                     "make a new dict ({**d, 'key': v})."
@@ -95,6 +95,8 @@ def execute(ops: Sequence[ir.Assign], env: dict[str, Any], graph: tf.Graph | Non
                     else "fill a tensor of the greatest length (x[i] = v), or build the list by a comprehension.",
                     kind="changed-container",
                 )
+                error.helpers = functions_run(op.function.call, inputs)
+                raise error
         if graph:
             _check_vectorizable(graph.get_operations()[before_count:], op.location)
         if len(op.outputs) == 1:

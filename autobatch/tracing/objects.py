@@ -29,15 +29,15 @@ def _is_users(cls: type) -> bool:
     return cls.__module__ == "__main__" if file is None else is_users_file(file)
 
 
-def adopt(value: Any) -> None:
+def adopt(value: Any, is_new: bool = False) -> None:
     """Makes the objects in a value members' objects that the user's own code has made of what differs between members."""
     if isinstance(value, Mapping | list | tuple):
         for part in value.values() if isinstance(value, Mapping) else value:
-            adopt(part)
+            adopt(part, is_new)
     elif isinstance(value, MemberObject):
         for part in vars(value).values():
             adopt(part)
-    elif makes_objects(type(value)) and any(map(_is_of_members, vars(value).values())):
+    elif makes_objects(type(value)) and (is_new or _is_of_members(value)):
         value.__class__ = member_class(type(value))
         adopt(value)
 

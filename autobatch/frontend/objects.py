@@ -1,0 +1,171 @@
+"""Methods of members' objects that are functions of the program, with ``__init__``, properties and operators.
+
+Which class an object has is known when the program is typed; until then, a call stands in a branch for each class:
+
+    p.step(dt)                      if is_a(p, Ball): step(p, dt)
+                                    else: p.step(dt)
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from types import FunctionType
+from typing import Any
+
+import gast
+
+from autobatch.frontend.core import Callee
+from autobatch.frontend.item_assignment import Rewriter
+from autobatch.frontend.scope import UNKNOWN
+from autobatch.frontend.source import read
+from autobatch.frontend.syntax import as_load, assign, constant, index_value, load, support
+from autobatch.frontend.texts import Texts
+from autobatch.language.objects import CLASSES
+
+Method = tuple[type, Callee]  # of a class
+
+_OPERATORS = {
+    gast.Add: "__add__", gast.Sub: "__sub__", gast.Mult: "__mul__", gast.Div: "__truediv__", gast.Mod: "__mod__",
+    gast.FloorDiv: "__floordiv__", gast.Pow: "__pow__", gast.MatMult: "__matmul__", gast.USub: "__neg__",
+}  # fmt: skip
+_FUNCTIONS: dict[Any, str] = {abs: "__abs__", len: "__len__"}
+
+
+class Objects(Texts):
+    def methods(self, name: str, of_property: bool = False) -> list[Method]:
+        """The classes of which the method, or the property, of this name is a function of the program."""
+        found = []
+        for cls in CLASSES:
+            function = inspect.getattr_static(cls, name, None)
+            if of_property:
+                function = function.fget if isinstance(function, property) else None
+            callee = self.callee_of(function) if isinstance(function, FunctionType) else None
+            if callee is not None:
+                found.append((cls, replace(callee, of=cls)))
+        return found
+
+    def on_Attribute(self, node: gast.Attribute) -> gast.AST:
+        methods = self.methods(node.attr, of_property=True) if self.static_value(node) is UNKNOWN else []
+        return self.dispatched(node, node.value, methods, "value") if methods else super().on_Attribute(node)
+
+    def on_BinOp(self, node: gast.BinOp) -> gast.AST:
+        methods = self.methods(_OPERATORS.get(type(node.op), ""))
+        return self.dispatched(node, node.left, methods, "left") if methods else self.children(node)
+
+    def on_UnaryOp(self, node: gast.UnaryOp) -> gast.AST:
+        methods = self.methods(_OPERATORS.get(type(node.op), ""))
+        return self.dispatched(node, node.operand, methods, "operand") if methods else super().on_UnaryOp(node)
+
+    def method_call(self, node: gast.Call) -> gast.AST | None:
+        """``p.step(dt)``, ``abs(p)``, where they may be functions of the program."""
+        if isinstance(node.func, gast.Attribute) and self.static_value(node.func) is UNKNOWN:
+            methods = self.methods(node.func.attr)
+            return self.dispatched(node, node.func.value, methods, "func") if methods else None
+        name = next((name for function, name in _FUNCTIONS.items() if self.static_value(node.func) is function), None)
+        methods = self.methods(name) if name is not None and len(node.args) == 1 else []
+        return self.dispatched(node, node.args[0], methods, "args") if methods else None
+
+    def dispatched(self, node: gast.AST, owner: gast.AST, methods: Sequence[Method], part: str) -> gast.AST:
+        """The method of the class of the object, which is that part of the expression; or the expression as it is.
+
+        What the method changes of an item or an attribute is put back there.
+        """
+        owner = self.place(owner)
+        receiver = self.expression(owner)
+        inside = not self.is_variable(receiver)
+        if inside:
+            receiver = self.temporary(support("copied", [receiver], owner), "object")
+        result = self.fresh("result")
+        self.out += self.arms(node, receiver, methods, part, result)
+        if inside and self.is_own(owner):
+            new = support("replaced", [as_load(owner), receiver], owner)
+            for statement in Rewriter(self.source).store(owner, new):
+                self.emit(assign(statement.targets[0].id, self.expression(statement.value), node), node)
+        return load(result, node)
+
+    def arms(
+        self, node: gast.AST, receiver: gast.AST, methods: Sequence[Method], part: str, result: str
+    ) -> list[gast.AST]:
+        outer, self.out = self.out, []
+        if methods:
+            (cls, callee), *others = methods
+            test = self.temporary(support("is_a", [receiver, load(self.bind("cls", cls), node)], node), "cond")
+            before, self.out = self.out, []
+            self.emit(assign(result, self.autobatched_call(self.call_of(callee, node, receiver), callee), node), node)
+            then, self.out = self.out, before
+            self.emit(gast.If(test=test, body=then, orelse=self.arms(node, receiver, others, part, result)), node)
+        else:
+            self.emit(assign(result, self.children(_with(node, part, receiver)), node), node)
+        made, self.out = self.out, outer
+        return made
+
+    def call_of(self, callee: Callee, node: gast.AST, receiver: gast.AST) -> gast.Call:
+        """The call of a method as a function, with what stands beside the object."""
+        node = copy.deepcopy(node)
+        arguments = {gast.Call: "args", gast.BinOp: "right"}.get(type(node))
+        found = getattr(node, arguments) if arguments else []
+        found = found if isinstance(found, list) else [found]
+        if isinstance(node, gast.Call) and not isinstance(node.func, gast.Attribute):
+            found = []  # abs(p)
+        function = load(self.bind("method", callee.function), node)
+        call = gast.Call(func=function, args=[receiver, *found], keywords=getattr(node, "keywords", []))
+        return gast.copy_location(call, node)
+
+    def place(self, node: gast.AST) -> gast.AST:
+        """An item or an attribute, with what must be evaluated once under a name."""
+        if isinstance(node, gast.Attribute):
+            return gast.copy_location(gast.Attribute(value=self.place(node.value), attr=node.attr, ctx=node.ctx), node)
+        if not isinstance(node, gast.Subscript):
+            return node
+        value, index = self.place(node.value), node.slice
+        if any(isinstance(part, gast.Call | gast.NamedExpr) for part in gast.walk(index)):
+            index = self.temporary(self.expression(index_value(index)), "index")
+        return gast.copy_location(gast.Subscript(value=value, slice=index, ctx=node.ctx), node)
+
+    def is_own(self, node: gast.AST) -> bool:
+        """Whether this is an item or an attribute of a variable."""
+        root = node
+        while isinstance(root, gast.Subscript | gast.Attribute):
+            root = root.value
+        return root is not node and isinstance(root, gast.Name) and root.id in self.locals
+
+    def construction(self, node: gast.Call, callee: Callee) -> gast.AST:
+        """``Particle(x, v)`` where ``__init__`` is a function of the program."""
+        names = constant(_always_set(read(callee.function, {}).tree), node)
+        made = self.temporary(support("blank", [node.func, names], node), "object")
+        function = load(self.bind("init", callee.function), node)
+        call = gast.Call(func=function, args=[made, *node.args], keywords=node.keywords)
+        self.autobatched_call(gast.copy_location(call, node), callee)
+        return made
+
+    def autobatched_call(self, node: gast.Call, callee: Callee) -> gast.AST:
+        raise NotImplementedError
+
+
+def _with(node: gast.AST, part: str, receiver: gast.AST) -> gast.AST:
+    """The expression with another object in this part."""
+    node = copy.deepcopy(node)
+    if part == "func":
+        node.func.value = receiver
+    elif part == "args":
+        node.args = [receiver]
+    else:
+        setattr(node, part, receiver)
+    return node
+
+
+def _always_set(init: gast.FunctionDef) -> tuple[str, ...]:
+    """The attributes that an ``__init__`` sets wherever it comes to its end, as far as is plain to see."""
+    names: dict[str, None] = {}
+    for statement in init.body:
+        if any(isinstance(part, gast.Return) for part in gast.walk(statement)):
+            break
+        targets = statement.targets if isinstance(statement, gast.Assign) else [getattr(statement, "target", None)]
+        parts = (part for target in targets if target is not None for part in gast.walk(target))
+        if isinstance(statement, gast.Assign | gast.AnnAssign):
+            attributes = (p for p in parts if isinstance(p, gast.Attribute) and isinstance(p.ctx, gast.Store))
+            names |= dict.fromkeys(a.attr for a in attributes if getattr(a.value, "id", "") == init.args.args[0].id)
+    return tuple(names)
