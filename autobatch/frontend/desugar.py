@@ -19,6 +19,7 @@ from autobatch.frontend import deques, fence
 from autobatch.frontend.core import Callee, Core
 from autobatch.frontend.exceptions import Exceptions
 from autobatch.frontend.generators import without_generators
+from autobatch.frontend.item_loops import without_item_loops
 from autobatch.frontend.list_methods import ListMethods
 from autobatch.frontend.loops import split_walrus
 from autobatch.frontend.maps import without_maps
@@ -38,7 +39,7 @@ def desugar(source: Source, callee_of: Callable[[Any], Callee | None], unrolled:
       callee_of: tells an autobatched function from other objects.
       unrolled: how many items each loop has that must be unrolled, by its place.
     """
-    source = without_sets(without_match(without_generators(without_maps(source))))
+    source = without_item_loops(without_sets(without_match(without_generators(without_maps(source)))))
     fence.check(source)
     deques.check(source)
     return _Desugarer(source, ListMethods(source).visit(source.tree), callee_of, unrolled).run()

@@ -132,6 +132,7 @@ class Expressions(Scope):
         self.lifted = {name: value for name, value in self.source.static.items() if isinstance(value, Callee)}
         self.definitions: dict[str, gast.FunctionDef] = {}  # what the helpers are made of
         self.closures: dict[str, Callee] = {}  # helpers as functions of their own, for those that take functions
+        self.tested: list[gast.AST] = []  # expressions of objects whose class is none that has the method
         self.loops: dict[str, tuple] = {}
         self.clauses: dict[str, tuple[ir.Classes, ...]] = {}  # of the handlers of `try`
         self.used_at_once = set[int]()  # the lambdas and generators that are arguments of a call
@@ -209,7 +210,7 @@ class Expressions(Scope):
 
     def pinned(self, value: gast.AST) -> gast.AST:
         """The value under a name, if evaluating it later may give another."""
-        reads = any(isinstance(part, gast.Subscript | gast.Call | gast.BinOp) for part in gast.walk(value))
+        reads = any(isinstance(part, gast.Subscript | gast.Attribute | gast.Call | gast.BinOp) for part in gast.walk(value))
         return self.temporary(value, "before") if reads and isinstance(value, gast.expr) else value
 
     def on_Name(self, node: gast.Name) -> gast.AST:

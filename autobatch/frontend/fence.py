@@ -130,7 +130,7 @@ class _Fence(gast.NodeVisitor):
         root = node
         while isinstance(root, gast.Attribute | gast.Subscript):
             root = root.value
-        if isinstance(node.ctx, gast.Store) and getattr(root, "id", None) not in self.own:
+        if isinstance(node.ctx, gast.Store) and not (isinstance(root, gast.Name) and self.is_local(root.id)):
             self.refuse(
                 node,
                 "assignment to an attribute of what is from outside, and shared by all members",
@@ -138,6 +138,10 @@ class _Fence(gast.NodeVisitor):
                 kind="attribute-assignment",
             )
         self.generic_visit(node)
+
+    def is_local(self, name: str) -> bool:
+        """Whether this is a variable of the function, or of one around it."""
+        return name in self.own or (self.source.lookup(name, None) is None and name not in self.source.cells())
 
     def visit_AnnAssign(self, node: gast.AnnAssign) -> None:
         self.visit(node.target)  # the annotation itself means nothing

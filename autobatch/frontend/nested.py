@@ -81,7 +81,7 @@ class Nested(Reductions):
             return not own_name and self.callee(function) is not None
 
         branches = any(
-            isinstance(part, _CONTROL_FLOW) or (isinstance(part, gast.Call) and is_autobatched(part.func))
+            isinstance(part, _CONTROL_FLOW) or _sets_attribute(part) or (isinstance(part, gast.Call) and is_autobatched(part.func))
             for statement in node.body
             for part in gast.walk(statement)
         )
@@ -283,6 +283,10 @@ class Nested(Reductions):
 
     def alias(self, node: gast.Assign) -> None:
         self.name_static(node.targets[0].id, self.static_value(node.value))
+
+
+def _sets_attribute(node: gast.AST) -> bool:
+    return isinstance(node, gast.Attribute) and isinstance(node.ctx, gast.Store)
 
 
 def _as_function(node: gast.AST, name: str) -> gast.FunctionDef:

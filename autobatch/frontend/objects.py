@@ -35,8 +35,10 @@ _FUNCTIONS: dict[Any, str] = {abs: "__abs__", len: "__len__"}
 
 
 class Objects(Texts):
-    def methods(self, name: str, of_property: bool = False) -> list[Method]:
+    def methods(self, name: str, at: gast.AST, of_property: bool = False) -> list[Method]:
         """The classes of which the method, or the property, of this name is a function of the program."""
+        if any(at is node for node in self.tested):
+            return []
         found = []
         for cls in CLASSES:
             function = inspect.getattr_static(cls, name, None)
@@ -48,24 +50,24 @@ class Objects(Texts):
         return found
 
     def on_Attribute(self, node: gast.Attribute) -> gast.AST:
-        methods = self.methods(node.attr, of_property=True) if self.static_value(node) is UNKNOWN else []
+        methods = self.methods(node.attr, of_property=True, at=node) if self.static_value(node) is UNKNOWN else []
         return self.dispatched(node, node.value, methods, "value") if methods else super().on_Attribute(node)
 
     def on_BinOp(self, node: gast.BinOp) -> gast.AST:
-        methods = self.methods(_OPERATORS.get(type(node.op), ""))
-        return self.dispatched(node, node.left, methods, "left") if methods else self.children(node)
+        methods = self.methods(_OPERATORS.get(type(node.op), ""), at=node)
+        return self.dispatched(node, node.left, methods, "left") if methods else super().on_BinOp(node)
 
     def on_UnaryOp(self, node: gast.UnaryOp) -> gast.AST:
-        methods = self.methods(_OPERATORS.get(type(node.op), ""))
+        methods = self.methods(_OPERATORS.get(type(node.op), ""), at=node)
         return self.dispatched(node, node.operand, methods, "operand") if methods else super().on_UnaryOp(node)
 
     def method_call(self, node: gast.Call) -> gast.AST | None:
         """``p.step(dt)``, ``abs(p)``, where they may be functions of the program."""
         if isinstance(node.func, gast.Attribute) and self.static_value(node.func) is UNKNOWN:
-            methods = self.methods(node.func.attr)
+            methods = self.methods(node.func.attr, at=node)
             return self.dispatched(node, node.func.value, methods, "func") if methods else None
         name = next((name for function, name in _FUNCTIONS.items() if self.static_value(node.func) is function), None)
-        methods = self.methods(name) if name is not None and len(node.args) == 1 else []
+        methods = self.methods(name, at=node) if name is not None and len(node.args) == 1 else []
         return self.dispatched(node, node.args[0], methods, "args") if methods else None
 
     def dispatched(self, node: gast.AST, owner: gast.AST, methods: Sequence[Method], part: str) -> gast.AST:
@@ -98,9 +100,14 @@ class Objects(Texts):
             then, self.out = self.out, before
             self.emit(gast.If(test=test, body=then, orelse=self.arms(node, receiver, others, part, result)), node)
         else:
-            self.emit(assign(result, self.children(_with(node, part, receiver)), node), node)
+            self.emit(assign(result, self.plain(_with(node, part, receiver)), node), node)
         made, self.out = self.out, outer
         return made
+
+    def plain(self, node: gast.AST) -> gast.AST:
+        """The expression where its object is of no class that has the method as a function of the program."""
+        self.tested.append(node)
+        return self.expression(node)
 
     def call_of(self, callee: Callee, node: gast.AST, receiver: gast.AST) -> gast.Call:
         """The call of a method as a function, with what stands beside the object."""

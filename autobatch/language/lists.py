@@ -15,6 +15,7 @@ import numpy as np
 import tensorflow as tf
 
 from autobatch import context, errors
+from autobatch.language.objects import MemberObject
 from autobatch.language.structs import contents, map_nodes
 from autobatch.language.values import WIDE_DTYPES, WeakScalar, fits, is_tensor
 
@@ -334,6 +335,9 @@ def _note_views(item: Any, whole: MemberList) -> None:
     if isinstance(item, MemberList) or (is_tensor(item) and item.shape.rank):
         context.view(item, whole)
     elif tf.nest.is_nested(item):
+        if isinstance(item, MemberObject):
+            context.view(item, whole)
+            context.choice(item, contents(item))
         map_nodes(MemberList, lambda inner: context.view(inner, whole), item)
         for leaf in tf.nest.flatten(map_nodes(MemberList, lambda inner: 0, item)):
             _note_views(leaf, whole)

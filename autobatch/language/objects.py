@@ -85,9 +85,27 @@ def _made(cls: type) -> type:
             )
         cls.__setattr__(self, name, value)
 
+    def by_users(self: Any) -> bool:  # and not as a type, or by us
+        return context.mode() is not context.Mode.BATCH
+
+    def eq(self: Any, other: Any) -> Any:
+        if by_users(self):
+            return cls.__eq__(self, other)
+        return type(self) is type(other) and flatten(self) == flatten(other)
+
+    def ne(self: Any, other: Any) -> Any:
+        return cls.__ne__(self, other) if by_users(self) else not eq(self, other)
+
+    def hash_(self: Any) -> int:
+        return hash(cls)
+
+    def truth(self: Any) -> Any:
+        own = getattr(cls, "__bool__", None) or getattr(cls, "__len__", None)
+        return own(self) if own is not None and by_users(self) else True
+
     body = {
         "__tf_flatten__": flatten, "__tf_unflatten__": classmethod(unflatten), "__setattr__": set_own, "__getattribute__": get,
-        "__module__": cls.__module__, "__qualname__": cls.__qualname__,
+        "__eq__": eq, "__ne__": ne, "__hash__": hash_, "__bool__": truth, "__module__": cls.__module__, "__qualname__": cls.__qualname__,
         "__slots__": (),
     }  # fmt: skip
     return type(cls)(cls.__name__, (cls, MemberObject), body)
@@ -140,7 +158,7 @@ def setattr_(value: Any, name: str, part: Any) -> Any:
     """``value`` after ``value.name = part``"""
     if context.mode() is context.Mode.TRACING:
         if not isinstance(value, MemberObject):
-            raise errors.TypeMismatchError(
+            raise errors.UnsupportedSyntaxError(
                 f"An attribute is set of what is no object that members have made, but a {type(value).__name__}.",
                 help="make the object in the function; of @ab.struct, dataclasses.replace makes another.",
                 kind="attribute-assignment",

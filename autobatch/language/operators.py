@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import collections
+import copy
 import functools
 import operator
 from collections.abc import Callable, Iterable
@@ -82,7 +83,7 @@ arithmetic.install()
 __all__ = [
     "admits", "and_", "append", "attribute", "augment", "bool_", "both", "cast_to", "clear", "counted", "delete",
     "divmod_", "either", "equal", "extend", "float_", "getitem", "ifexp", "index", "insert", "int_", "item",
-    "item_from_end", "items_of", "method", "not_", "numpy_", "of_range", "or_", "place", "place_of_append", "pop", "setattr_", "member_class", "blank", "is_a", "Field", "copied", "replaced",
+    "item_from_end", "items_of", "method", "not_", "numpy_", "of_range", "or_", "place", "place_of_append", "pop", "setattr_", "member_class", "blank", "indices", "is_a", "Field", "copied", "replaced",
     "pow_", "range_", "remove", "reverse", "round_", "rows", "sequence", "setitem", "slice_", "stand_in", "truth",
     "unpack", "unroll", "unroll_first", "unrolled",
 ]  # fmt: skip
@@ -402,6 +403,15 @@ def list_(*values: Any) -> Any:
     return copied(values[0]) if copies else list(*map(rows, values))
 
 
+def indices(values: Any) -> Any:
+    """``range(len(values))`` of a list or an array, whose items a loop changes."""
+    if not (is_list(values) or is_tensor(values) or isinstance(values, tuple | np.ndarray)):
+        raise errors.TypeMismatchError(
+            f"A loop changes the items of a {type(values).__name__}.", help="make it a list.", kind="items-changed"
+        )
+    return of_range(len_(values))
+
+
 def pop_inside(values: Any, path: tuple, *where: Any) -> tuple[Any, Any]:
     """``values`` after ``item = values[i].a.pop(where)``, for a path (i, Field("a")), and the item"""
     if not path:
@@ -465,6 +475,7 @@ BUILTINS = {
     builtins.divmod: "divmod_",
     builtins.round: "round_",
     builtins.pow: "pow_",
+    copy.deepcopy: "copied",
     builtins.enumerate: "enumerate_",
     builtins.reversed: "reversed_",
     builtins.sorted: "sorted_",

@@ -38,8 +38,10 @@ def functions_run(call: Callable, inputs: Sequence[Any]) -> frozenset[types.Code
     found: set[types.CodeType] = set()
 
     def note(frame: types.FrameType, event: str, _: Any) -> None:
-        if event == "call" and is_users(frame.f_code):
-            found.add(frame.f_code)
+        code = frame.f_code
+        ours = code.co_filename.startswith(_OURS) or code.co_name.startswith((context.GENERATED, "<"))
+        if event == "call" and not ours and is_users(code):
+            found.add(code)
 
     outer = sys.getprofile()
     sys.setprofile(note)
