@@ -210,7 +210,8 @@ class Expressions(Scope):
 
     def pinned(self, value: gast.AST) -> gast.AST:
         """The value under a name, if evaluating it later may give another."""
-        reads = any(isinstance(part, gast.Subscript | gast.Attribute | gast.Call | gast.BinOp) for part in gast.walk(value))
+        looks_up = gast.Subscript | gast.Attribute | gast.Call | gast.BinOp
+        reads = any(isinstance(part, looks_up) for part in gast.walk(value))
         return self.temporary(value, "before") if reads and isinstance(value, gast.expr) else value
 
     def on_Name(self, node: gast.Name) -> gast.AST:

@@ -1,7 +1,7 @@
 """Loops that change the items of a list run over its indices: ``p`` is ``ps[k]``, so that ``ps`` has the change.
 
-    for p in ps:                    for k in indices(ps):
-        p.x += p.v                      ps[k].x += ps[k].v
+for p in ps:                    for k in indices(ps):
+    p.x += p.v                      ps[k].x += ps[k].v
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ class _ItemLoops(gast.NodeTransformer):
                 target, counter = node.target, None
             case gast.For(
                 target=gast.Tuple(elts=[gast.Name() as counter, gast.Name(id=item)]),
-                iter=gast.Call(func=gast.Name(id="enumerate"), args=[gast.Name() | gast.Attribute() as items], keywords=[]),
+                iter=gast.Call(
+                    func=gast.Name(id="enumerate"), args=[gast.Name() | gast.Attribute() as items], keywords=[]
+                ),
             ):
                 target = counter
             case _:

@@ -29,7 +29,16 @@ METHODS["appendleft"] = ("insert", (0,))
 POPS: dict[str, tuple] = {"pop": (), "popleft": (0,)}
 
 CHANGES = frozenset(
-    {"setitem", "setattr_", "replaced", "pop", "pop_inside", "augment", "delete", *(operator for operator, _ in METHODS.values())}
+    {
+        "setitem",
+        "setattr_",
+        "replaced",
+        "pop",
+        "pop_inside",
+        "augment",
+        "delete",
+        *(operator for operator, _ in METHODS.values()),
+    }
 )
 
 
@@ -63,8 +72,10 @@ class ListMethods(Rewriter):
         return {target.id for target in targets if isinstance(target, gast.Name)} | {*own}
 
     def makes_object(self, value: gast.AST | None) -> bool:
-        name = value.func.id if isinstance(value, gast.Call) and isinstance(value.func, gast.Name) else None
-        return name is not None and makes_objects(self.source.lookup(name, None))
+        match value:
+            case gast.Call(func=gast.Name(id=name)):
+                return makes_objects(self.source.lookup(name, None))
+        return False
 
     @cached_property
     def bound(self) -> frozenset[str]:

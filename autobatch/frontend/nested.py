@@ -81,7 +81,9 @@ class Nested(Reductions):
             return not own_name and self.callee(function) is not None
 
         branches = any(
-            isinstance(part, _CONTROL_FLOW) or _sets_attribute(part) or (isinstance(part, gast.Call) and is_autobatched(part.func))
+            isinstance(part, _CONTROL_FLOW)
+            or _sets_attribute(part)
+            or (isinstance(part, gast.Call) and is_autobatched(part.func))
             for statement in node.body
             for part in gast.walk(statement)
         )

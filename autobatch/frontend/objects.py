@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from types import FunctionType
 from typing import Any
@@ -79,7 +79,7 @@ class Objects(Texts):
         receiver = self.expression(owner)
         inside = not self.is_variable(receiver)
         if inside:
-            receiver = self.temporary(support("copied", [receiver], owner), "object")
+            receiver = self.temporary(support("deepcopy", [receiver], owner), "object")
         result = self.fresh("result")
         self.out += self.arms(node, receiver, methods, part, result)
         if inside and self.is_own(owner):

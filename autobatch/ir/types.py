@@ -26,7 +26,7 @@ import tensorflow as tf
 from autobatch import context
 from autobatch.language.keys import key
 from autobatch.language.lists import GROWTH, MemberList, fitted, unpacked
-from autobatch.language.objects import ABSENT, Absent, MemberObject, users_class
+from autobatch.language.objects import ABSENT, Absent, MemberObject, described
 from autobatch.language.rounding import check_exact
 from autobatch.language.structs import map_nodes
 from autobatch.language.values import DEFAULT_DTYPES, WIDE_DTYPES, WeakScalar, adopts, fits, is_near, is_tensor
@@ -183,15 +183,10 @@ def leaf_names(variable: str, type_: Type) -> list[str]:
 
 def describe(type_: Type) -> str:
     type_ = map_nodes(MemberList, lambda t: Opaque(f"list_of({t.capacity}, {describe(_item_type(t))})"), type_)
-    type_ = map_nodes(MemberObject, lambda t: Opaque(_described(t)), type_)
+    type_ = map_nodes(MemberObject, lambda t: Opaque(described(t, describe)), type_)
     if len(leaves(type_)) == 1 and not tf.nest.is_nested(type_):
         return str(type_)
     return str(tf.nest.map_structure(str, type_)).replace("'", "")
-
-
-def _described(type_: MemberObject) -> str:
-    parts = zip(*type_.__tf_flatten__(), strict=True)  # type: ignore[attr-defined]
-    return f"{users_class(type_).__name__}({', '.join(f'{name}: {describe(part)}' for name, part in parts)})"
 
 
 def same(left: Type, right: Type) -> bool:

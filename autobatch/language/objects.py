@@ -9,8 +9,8 @@ the result is another, as with lists (``list_methods.py``).
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from collections.abc import Iterator
 from typing import Any
 
 from autobatch import context, errors
@@ -41,13 +41,6 @@ def is_plain(cls: type) -> bool:
     return made_here and not (watches or hasattr(cls, "__tf_flatten__") or issubclass(cls, BaseException))
 
 
-@dataclass(frozen=True)
-class Field:
-    """A step of a path to an attribute."""
-
-    name: str
-
-
 CLASSES: dict[type, type] = {}  # of members' objects, by the user's own
 
 
@@ -58,7 +51,13 @@ def member_class(cls: type) -> type:
     return CLASSES[cls]
 
 
+def _is_users_code() -> bool:
+    """Whether the user's code asks: ``tf.nest`` and types do too, and are not to run methods of the user's."""
+    return context.mode() is not context.Mode.BATCH
+
+
 def _made(cls: type) -> type:
+    own: Any = cls
 
     def flatten(self: Any) -> tuple[tuple, tuple]:
         names = tuple(sorted({*_attributes(self)}))
@@ -71,7 +70,7 @@ def _made(cls: type) -> type:
         return made
 
     def get(self: Any, name: str) -> Any:
-        found = cls.__getattribute__(self, name)
+        found = own.__getattribute__(self, name)
         if found is ABSENT:
             raise AttributeError(f"'{cls.__name__}' object has no attribute '{name}'")
         return found
@@ -83,29 +82,25 @@ def _made(cls: type) -> type:
                 help="change it in a method or a function that is called by its name.",
                 kind="changed-object",
             )
-        cls.__setattr__(self, name, value)
-
-    def by_users(self: Any) -> bool:  # and not as a type, or by us
-        return context.mode() is not context.Mode.BATCH
+        own.__setattr__(self, name, value)
 
     def eq(self: Any, other: Any) -> Any:
-        if by_users(self):
-            return cls.__eq__(self, other)
+        if _is_users_code():
+            return own.__eq__(self, other)
         return type(self) is type(other) and flatten(self) == flatten(other)
 
     def ne(self: Any, other: Any) -> Any:
-        return cls.__ne__(self, other) if by_users(self) else not eq(self, other)
-
-    def hash_(self: Any) -> int:
-        return hash(cls)
+        return own.__ne__(self, other) if _is_users_code() else not eq(self, other)
 
     def truth(self: Any) -> Any:
-        own = getattr(cls, "__bool__", None) or getattr(cls, "__len__", None)
-        return own(self) if own is not None and by_users(self) else True
+        method = getattr(cls, "__bool__", None) or getattr(cls, "__len__", None)
+        return method(self) if method is not None and _is_users_code() else True
 
     body = {
-        "__tf_flatten__": flatten, "__tf_unflatten__": classmethod(unflatten), "__setattr__": set_own, "__getattribute__": get,
-        "__eq__": eq, "__ne__": ne, "__hash__": hash_, "__bool__": truth, "__module__": cls.__module__, "__qualname__": cls.__qualname__,
+        "__tf_flatten__": flatten, "__tf_unflatten__": classmethod(unflatten),
+        "__setattr__": set_own, "__getattribute__": get,
+        "__eq__": eq, "__ne__": ne, "__hash__": lambda _: hash(cls), "__bool__": truth,
+        "__module__": cls.__module__, "__qualname__": cls.__qualname__,
         "__slots__": (),
     }  # fmt: skip
     return type(cls)(cls.__name__, (cls, MemberObject), body)
@@ -123,14 +118,14 @@ def users_class(value: MemberObject) -> type:
     return type(value).__mro__[1]
 
 
-def copied(value: Any) -> Any:
+def deepcopy(value: Any) -> Any:
     """The object anew, and the objects, lists and dicts in it."""
     if isinstance(value, MemberObject):
         names, parts = value.__tf_flatten__()  # type: ignore[attr-defined]
-        return type(value).__tf_unflatten__(names, tuple(map(copied, parts)))  # type: ignore[attr-defined]
+        return type(value).__tf_unflatten__(names, tuple(map(deepcopy, parts)))  # type: ignore[attr-defined]
     if isinstance(value, dict):
-        return {key: copied(part) for key, part in value.items()}
-    return [*map(copied, value)] if isinstance(value, list) else value
+        return {key: deepcopy(part) for key, part in value.items()}
+    return [*map(deepcopy, value)] if isinstance(value, list) else value
 
 
 def replaced(value: Any, by: Any) -> Any:
@@ -144,14 +139,15 @@ def is_a(value: Any, cls: type) -> bool:
     return isinstance(value, MemberObject) and users_class(value) is cls
 
 
+def described(value: Any, part: Callable[[Any], str]) -> str:
+    """As ``Particle(v: ..., x: ...)``"""
+    parts = (f"{name}: {part(each)}" for name, each in zip(*value.__tf_flatten__(), strict=True))
+    return f"{users_class(value).__name__}({', '.join(parts)})"
+
+
 def blank(cls: type, names: tuple[str, ...]) -> Any:
     """An object before its ``__init__``, which sets these attributes."""
     return member_class(cls).__tf_unflatten__(names, (ABSENT,) * len(names))  # type: ignore[attr-defined]
-
-
-def of_members(value: Any) -> bool:
-    """Whether this is a member's object."""
-    return isinstance(value, MemberObject)
 
 
 def setattr_(value: Any, name: str, part: Any) -> Any:

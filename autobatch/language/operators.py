@@ -56,19 +56,19 @@ from autobatch.language.list_methods import (
 from autobatch.language.list_queries import counted, extreme, in_list, index, same_items, summed
 from autobatch.language.lists import MemberList, is_list
 from autobatch.language.mathematics import stand_in
+from autobatch.language.numbers import bool_, cast_to, divmod_, float_, int_, pow_, round_
+from autobatch.language.numpy import attribute, method, numpy_
 from autobatch.language.objects import (
-    Field,
     MemberObject,
     blank,
-    copied,
+    deepcopy,
     is_a,
     member_class,
     replaced,
     setattr_,
     users_class,
-)
-from autobatch.language.numbers import bool_, cast_to, divmod_, float_, int_, pow_, round_
-from autobatch.language.numpy import attribute, method, numpy_
+)  # fmt: skip
+from autobatch.language.paths import Field, indices, pop_inside
 from autobatch.language.structs import Rows
 from autobatch.language.values import (
     WeakScalar,
@@ -81,11 +81,12 @@ from autobatch.language.values import (
 arithmetic.install()
 
 __all__ = [
-    "admits", "and_", "append", "attribute", "augment", "bool_", "both", "cast_to", "clear", "counted", "delete",
-    "divmod_", "either", "equal", "extend", "float_", "getitem", "ifexp", "index", "insert", "int_", "item",
-    "item_from_end", "items_of", "method", "not_", "numpy_", "of_range", "or_", "place", "place_of_append", "pop", "setattr_", "member_class", "blank", "indices", "is_a", "Field", "copied", "replaced",
-    "pow_", "range_", "remove", "reverse", "round_", "rows", "sequence", "setitem", "slice_", "stand_in", "truth",
-    "unpack", "unroll", "unroll_first", "unrolled",
+    "Field", "admits", "and_", "append", "attribute", "augment", "blank", "bool_", "both", "cast_to", "clear",
+    "copied", "counted", "deepcopy", "delete", "divmod_", "either", "equal", "extend", "float_", "getitem", "ifexp",
+    "index", "indices", "insert", "int_", "is_a", "item", "item_from_end", "items_of", "member_class", "method",
+    "not_", "numpy_", "of_range", "or_", "place", "place_of_append", "pop", "pop_inside", "pow_", "range_",
+    "remove", "replaced", "reverse", "round_", "rows", "sequence", "setattr_", "setitem", "slice_", "stand_in",
+    "truth", "unpack", "unroll", "unroll_first", "unrolled",
 ]  # fmt: skip
 
 
@@ -403,27 +404,6 @@ def list_(*values: Any) -> Any:
     return copied(values[0]) if copies else list(*map(rows, values))
 
 
-def indices(values: Any) -> Any:
-    """``range(len(values))`` of a list or an array, whose items a loop changes."""
-    if not (is_list(values) or is_tensor(values) or isinstance(values, tuple | np.ndarray)):
-        raise errors.TypeMismatchError(
-            f"A loop changes the items of a {type(values).__name__}.", help="make it a list.", kind="items-changed"
-        )
-    return of_range(len_(values))
-
-
-def pop_inside(values: Any, path: tuple, *where: Any) -> tuple[Any, Any]:
-    """``values`` after ``item = values[i].a.pop(where)``, for a path (i, Field("a")), and the item"""
-    if not path:
-        return pop(values, *where)
-    at = path[0]
-    if isinstance(at, Field):
-        inner, item = pop_inside(getattr(values, at.name), path[1:], *where)
-        return setattr_(values, at.name, inner), item
-    inner, item = pop_inside(getitem(values, at), path[1:], *where)
-    return setitem(values, at, inner), item
-
-
 def concatenated(*parts: Any) -> Any:
     """``[*part, *part, ...]``"""
     if not any(isinstance(part, MemberList) for part in parts):
@@ -475,7 +455,7 @@ BUILTINS = {
     builtins.divmod: "divmod_",
     builtins.round: "round_",
     builtins.pow: "pow_",
-    copy.deepcopy: "copied",
+    copy.deepcopy: "deepcopy",
     builtins.enumerate: "enumerate_",
     builtins.reversed: "reversed_",
     builtins.sorted: "sorted_",

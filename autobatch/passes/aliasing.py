@@ -189,7 +189,11 @@ class _Analysis:
             return True
         type_ = self.types[variable]
         arrays = any(isinstance(leaf, Tensor) and leaf.shape for leaf in dynamic(type_))
-        return arrays or bool(opaque(type_)) or any(isinstance(part, list | MemberList | MemberObject) for part in containers(type_))
+        return (
+            arrays
+            or bool(opaque(type_))
+            or any(isinstance(part, list | MemberList | MemberObject) for part in containers(type_))
+        )
 
     def steps(self, i: int) -> Iterator[tuple[int, ir.LocalOp | None, State, State]]:
         """The block's operations, each with what is known before and after it; first, none."""

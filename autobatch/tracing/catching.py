@@ -9,8 +9,8 @@ import os
 import sys
 import textwrap
 import types
-from typing import Any
 from collections.abc import Callable, Collection, Sequence
+from typing import Any
 
 from autobatch import context, errors, ir
 from autobatch.tracing.explain import is_users

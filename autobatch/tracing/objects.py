@@ -30,7 +30,7 @@ def _is_users(cls: type) -> bool:
 
 
 def adopt(value: Any, is_new: bool = False) -> None:
-    """Makes the objects in a value members' objects that the user's own code has made of what differs between members."""
+    """Makes objects in a value members' objects that the user's own code has made of what differs between them."""
     if isinstance(value, Mapping | list | tuple):
         for part in value.values() if isinstance(value, Mapping) else value:
             adopt(part, is_new)
