@@ -407,7 +407,28 @@ def augments_a_shared_array(x):
     return first[0]
 
 
+class Point:
+    def __init__(self, x):
+        self.x = x
+
+
+def sets_by_name(x):
+    point = Point(x)
+    if x > 0:
+        x = x + 1.0
+    setattr(point, "x", x)  # here  # noqa: B010
+    return point.x
+
+
+def changes_items_of_a_dict(x):
+    points = {1: Point(x), 2: Point(x)}
+    for point in points:  # here
+        point.x = 1.0
+    return x
+
+
 CASES = [
+    (sets_by_name, UnsupportedSyntaxError), (changes_items_of_a_dict, TypeMismatchError),
     (augments_a_shared_array, UnsupportedSyntaxError),
     (reads_an_exception, UnsupportedSyntaxError), (catches_deep_calls, UnsupportedSyntaxError),
     (raises_one_of_several, UnsupportedSyntaxError), (leaves_by_finally, UnsupportedSyntaxError),

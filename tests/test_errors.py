@@ -359,6 +359,9 @@ def unregistered_dataclass(x):
 class Box:
     value: float
 
+    def __getattr__(self, name):
+        raise AttributeError(name)
+
 
 def kept_method(x):
     ys = [x]

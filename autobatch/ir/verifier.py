@@ -129,6 +129,7 @@ def _verify_types(function: ir.Function, typed: TypedProgram) -> None:
         _check(v in types, f"`{v}` of `{function.name}` has no type.", function.location)
     for i, block in enumerate(function.blocks):
         where = f"Block {i} of `{function.name}`"
+        made: set[str] = set()  # of which straight-line code may know more than their variables' types
         for op in block.ops:
             if isinstance(op, ir.Call):
                 callee, theirs = typed.program[op.function], typed.of(op.function)
@@ -137,14 +138,15 @@ def _verify_types(function: ir.Function, typed: TypedProgram) -> None:
                 for output, result in zip(op.outputs, callee.outputs, strict=True):
                     _fits(theirs[result], types[output], f"{where}: `{op}`, result `{output}`", op.location)
             else:
-                _verify_copy(op, types, where)
+                _verify_copy(op, types, made, where)
+            made.update(op.outputs)
         _verify_condition(block.terminator, types, where)
 
 
-def _verify_copy(op: ir.Assign, types: Mapping[str, Type], where: str) -> None:
+def _verify_copy(op: ir.Assign, types: Mapping[str, Type], made: Collection[str], where: str) -> None:
     if op.inputs and op.function == ir.copies(len(op.inputs)) and len(op.inputs) == len(op.outputs):
         for output, source in zip(op.outputs, op.inputs, strict=True):
-            if output in types and source in types:
+            if output in types and source in types and source not in made:
                 _fits(types[source], types[output], f"{where}: `{op}`", op.location)
 
 
@@ -186,12 +188,14 @@ def _verify_stack_program(typed: TypedStackProgram) -> None:
     if typed.epilogue is not None:
         _check(isinstance(program.blocks[typed.epilogue].terminator, ir.Return), "The epilogue does not return.")
     for i, block in enumerate(program.blocks):
+        made: set[str] = set()
         for op in block.ops:
             if isinstance(op, ir.Push):
                 single = op.function == ir.COPY and len(op.outputs) == 1
                 _check(single, f"Block {i}: `{op}` does more than save one variable and copy another.", op.location)
             if isinstance(op, ir.Assign):
-                _verify_copy(op, typed.types, f"Block {i}")
+                _verify_copy(op, typed.types, made, f"Block {i}")
+                made.update(op.outputs)
         _verify_condition(block.terminator, typed.types, f"Block {i}")
         if isinstance(block.terminator, ir.PushJump):
             callees = {typed.owners[target] for target in block.terminator.targets}

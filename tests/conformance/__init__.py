@@ -20,6 +20,7 @@ SECTIONS = {
     "expressions": "Expressions",
     "data": "Data",
     "functions": "Functions and methods",
+    "objects": "Objects",
     "known": "What is known when the program is lowered",
     "refused": "Refused",
 }

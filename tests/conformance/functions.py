@@ -172,6 +172,36 @@ def _toward(x):
     return x - 0.5 if x > 0 else -_toward(-x)
 
 
+def _bisect(function, low, high):
+    while high - low > 0.1:
+        middle = (low + high) / 2
+        if function(middle) < 0:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@feature("nested functions and lambdas given to functions", X, N)
+def closures(x, n):
+    def curve(v):
+        return v * v - n if v > x else -1.0
+
+    return _bisect(curve, 0.0, 5.0) + _bisect(lambda v: v - x, -1.0, 3.0)
+
+
+def _inverse(n):
+    try:
+        return 1 / n
+    except ZeroDivisionError:
+        return 0.0
+
+
+@feature("helpers that catch", N)
+def catching(n):
+    return _inverse(n - 2)
+
+
 @feature("`import` in a function", X)
 def imports(x):
     from math import exp

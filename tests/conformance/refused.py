@@ -1,7 +1,5 @@
 """What is refused, with what to write instead."""
 
-import dataclasses
-
 import tensorflow as tf
 
 import autobatch as ab
@@ -52,7 +50,11 @@ def starred(*xs):  # here
     return xs[0]
 
 
-@refused("assignment to an attribute", UnsupportedSyntaxError, "`dataclasses.replace`, `_replace`")
+@refused(
+    "assignment to an attribute of a tensor, a struct or a shared object",
+    UnsupportedSyntaxError,
+    "`dataclasses.replace`",
+)
 def attribute(x):
     x.value = 3  # here
     return x
@@ -96,17 +98,12 @@ def inserted(x):
     return parts["a"]
 
 
-@refused("an object that must outlive its block", TypeMismatchError, "make it again; `@ab.struct` for a dataclass")
+@refused("an object of a library's that must outlive its block", TypeMismatchError, "make it again")
 def outlives(x):
-    box = Box(x)
+    values = tf.TensorArray(tf.float32, 1).write(0, x)
     if x > 0:
         x = tf.exp(x)
-    return box.value + x  # here
-
-
-@dataclasses.dataclass
-class Box:
-    value: tf.Tensor
+    return values.read(0) + x  # here
 
 
 @refused(

@@ -564,3 +564,12 @@ def shifted_by_a_counter(x, n):
             ones += 1
         mask |= (i + 1) << (x & 1)
     return ones, mask
+
+
+@case(X)
+def two_names_of_a_number(x):
+    s = 0
+    t = s
+    for i in range(x):
+        s += 1
+    return s * 10 + t
