@@ -15,7 +15,6 @@ import builtins
 import copy
 import inspect
 import itertools
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
@@ -23,6 +22,7 @@ from typing import Any, NoReturn
 import gast
 
 from autobatch.frontend.iterators import ENDLESS, text_of, text_of_choices
+from autobatch.frontend.maps import TAKE_ALL
 from autobatch.frontend.refusals import refusal
 from autobatch.frontend.source import Source, read, signature
 from autobatch.frontend.syntax import (
@@ -44,8 +44,7 @@ from autobatch.frontend.syntax import (
     while_true,
 )
 
-_TAKE_ALL = (builtins.sum, builtins.list, builtins.tuple, builtins.sorted, builtins.min, builtins.max, builtins.set,
-             builtins.any, builtins.all, math.prod, builtins.enumerate, builtins.zip)  # fmt: skip
+_TAKE_ALL = (*TAKE_ALL, builtins.enumerate, builtins.zip)
 _YIELDS = (gast.Yield, gast.YieldFrom)
 
 
@@ -258,7 +257,7 @@ class _Inliner(gast.NodeTransformer):
         self.found += 1
         number = self.found
         tree = generator.tree if generator.here else _at(generator.tree, call)
-        self.check(tree, generator)
+        self.check(tree)
         new = {v: self.namer.fresh(v) for v in (*parameter_names(tree.args), *assigned_names(tree.body))}
         fixed = {v: self.namer.fresh(v) for v in generator.fixed}
         self.static |= {fixed[v]: value for v, value in generator.fixed.items()}
@@ -290,7 +289,7 @@ class _Inliner(gast.NodeTransformer):
     def is_nested_function(self, node: gast.AST) -> bool:
         return isinstance(node, gast.Name) and node.id in self.functions
 
-    def check(self, tree: gast.FunctionDef, generator: _Generator) -> None:
+    def check(self, tree: gast.FunctionDef) -> None:
         statements = [n.value for n in gast.walk(tree) if isinstance(n, gast.Expr)]
         for part in gast.walk(tree):
             if isinstance(part, _YIELDS) and not any(part is value for value in statements):
