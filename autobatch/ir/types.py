@@ -409,8 +409,8 @@ def zero(type_: Type) -> Any:
 def stored_from(type_: Type, value: Any) -> list[tf.Tensor]:
     """One member's stored leaves of ``type_``, from a value of that type or of one that joins into it."""
     tf.nest.assert_same_structure(type_, value)
-    pairs = zip(leaves(type_), tf.nest.flatten(value), strict=True)
-    return [to_dtype(part, leaf.dtype) for leaf, part in pairs if isinstance(leaf, Tensor | Weak)]
+    pairs = ((t, part) for t, part in zip(leaves(type_), tf.nest.flatten(value), strict=True) if t in dynamic(t))
+    return [tf.zeros(t.shape, t.dtype) if part is ABSENT else to_dtype(part, t.dtype) for t, part in pairs]
 
 
 def value_as(type_: Type, value: Any) -> Any:
