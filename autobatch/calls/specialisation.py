@@ -25,6 +25,7 @@ from autobatch.frontend.watch import watch
 from autobatch.ir.stored import StoredProgram
 from autobatch.ir.typed import TypedProgram
 from autobatch.ir.types import describe, given
+from autobatch.language.objects import CLASSES
 from autobatch.machine.counts import Measured
 from autobatch.machine.recorder import Recording, record
 from autobatch.options import OPTIMIZATIONS, Options
@@ -58,6 +59,7 @@ def _typed(
     unrolled: dict[tuple, int] = {}
     helpers: frozenset[CodeType] = frozenset()  # undecorated functions that cannot run as they are
     while True:
+        classes = len(CLASSES)
         with deep_recursion(), context.lists_of(list_capacity):
             frontend = lower(callee, taken.static, with_helpers(callee_of, helpers), unrolled)
         program = dataclasses.replace(frontend.program, arguments=tuple(taken.types), shared=tuple(taken.shared_types))
@@ -68,7 +70,7 @@ def _typed(
             unrolled |= {frontend.place(loop): loop.count for loop in needed.loops}
         except errors.AutobatchError as error:
             found = frozenset(code for code in (*error.helpers, *cached(frontend.cores.values())) if is_users(code))
-            if found <= helpers:
+            if found <= helpers and len(CLASSES) == classes:  # of a class that is met for the first time it asks again
                 raise
             helpers |= found
 

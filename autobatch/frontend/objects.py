@@ -77,12 +77,14 @@ class Objects(Texts):
         """
         owner = self.place(owner)
         receiver = self.expression(owner)
-        inside = not self.is_variable(receiver)
+        inside = not self.is_variable(receiver) and self.is_own(owner)
         if inside:
             receiver = self.temporary(support("deepcopy", [receiver], owner), "object")
+        elif not self.is_variable(receiver):
+            receiver = self.temporary(receiver, "object")
         result = self.fresh("result")
         self.out += self.arms(node, receiver, methods, part, result)
-        if inside and self.is_own(owner):
+        if inside:
             new = support("replaced", [as_load(owner), receiver], owner)
             for statement in Rewriter(self.source).store(owner, new):
                 self.emit(assign(statement.targets[0].id, self.expression(statement.value), node), node)

@@ -462,3 +462,38 @@ def methods_of_attributes(x, n):
         body.position.step(0.1)
         body.velocity.step(0.2)
     return body.position.height, body.velocity.height
+
+
+def first_of(balls):
+    return balls[0]
+
+
+@case(x, n, refused="shared-array")
+def a_method_of_what_a_function_returns(x, n):
+    balls = [Ball(abs(x)), Ball(1.0)]
+    for i in range(n):
+        first_of(balls).step(0.1)
+    return balls[0].height
+
+
+class Faster(Ball):
+    def step(self, dt):
+        self.fall(2 * dt)
+        if self.height < 0:
+            self.height = 0.0
+        return self.height
+
+
+def thrown(x, n):
+    if n > 2:
+        x = x + 1
+    return Faster(abs(x))
+
+
+@case(x, n)
+def a_class_that_is_met_later(x, n):
+    ball, other = Ball(abs(x)), thrown(x, n)
+    for _ in range(n):
+        ball.step(0.1)
+        other.step(0.1)
+    return ball.height + other.height
