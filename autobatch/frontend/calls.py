@@ -43,7 +43,8 @@ class Calls(Objects):
         if callee is None and self.has_local(node) and not node.keywords:
             callee = written(value, len(node.args))
         if callee is None and any(self.is_function(a) for a in (*node.args, *(k.value for k in node.keywords))):
-            callee = as_program(value)
+            own = isinstance(node.func, gast.Name) and node.func.id in self.definitions
+            callee = self.closure(node.func.id) if own else as_program(value)
         if callee is not None:
             return self.autobatched_call(node, callee)
         if (method := self.method_call(node)) is not None:
@@ -174,7 +175,10 @@ class Calls(Objects):
 
     def is_function(self, node: gast.AST) -> bool:
         """Whether this names a nested function that is one of the program's own."""
-        return isinstance(node, gast.Name) and isinstance(self.static_value(node), Callee)
+        if not isinstance(node, gast.Name):
+            return False
+        own = self.definitions.get(node.id)
+        return isinstance(self.static_value(node), Callee) or (own is not None and self.is_program(own))
 
     def default(self, callee: Callee, name: str, at: gast.AST) -> gast.AST:
         value = signature(callee.function).parameters[name].default

@@ -17,10 +17,11 @@ import gast
 from autobatch import errors
 from autobatch.frontend import fence
 from autobatch.frontend.core import Callee, Helper
+from autobatch.frontend.list_methods import CHANGES
 from autobatch.frontend.reductions import Reductions
 from autobatch.frontend.scope import UNKNOWN
-from autobatch.frontend.source import Source, compile_functions
-from autobatch.frontend.syntax import assign, bound_names, late_names, names, renamed
+from autobatch.frontend.source import SUPPORT, Source, compile_functions
+from autobatch.frontend.syntax import assign, bound_names, late_names, names, parameter_names, renamed
 from autobatch.language.values import is_tensor
 
 _CONTROL_FLOW = (gast.If, gast.While, gast.For, gast.IfExp, gast.BoolOp, gast.Not, gast.Assert, gast.Try)
@@ -81,12 +82,11 @@ class Nested(Reductions):
             return not own_name and self.callee(function) is not None
 
         branches = any(
-            isinstance(part, _CONTROL_FLOW)
-            or _sets_attribute(part)
-            or (isinstance(part, gast.Call) and is_autobatched(part.func))
+            isinstance(part, _CONTROL_FLOW) or (isinstance(part, gast.Call) and is_autobatched(part.func))
             for statement in node.body
             for part in gast.walk(statement)
         )
+        branches = branches or _changes_what_is_given(node)
         if not branches and not _uses(node.name, node):
             return False
         try:
@@ -180,6 +180,16 @@ class Nested(Reductions):
         if name not in self.closures:
             self.closures[name] = self.made(self.definitions[name], ())
         return self.closures[name]
+
+    def on_Name(self, node: gast.Name) -> gast.AST:
+        if node.id in self.definitions and _changes_what_is_given(self.definitions[node.id]):
+            self.refuse(
+                node,
+                f"the nested function `{node.id}`, which changes what it gets, as a value",
+                "call it by its name.",
+                kind="nested-function-as-value",
+            )
+        return super().on_Name(node)
 
     def function_argument(self, node: gast.AST) -> Callee | None:
         """The nested function or lambda that an argument is, with what it captures; None: it is something else."""
@@ -287,8 +297,28 @@ class Nested(Reductions):
         self.name_static(node.targets[0].id, self.static_value(node.value))
 
 
-def _sets_attribute(node: gast.AST) -> bool:
-    return isinstance(node, gast.Attribute) and isinstance(node.ctx, gast.Store)
+def _changes_what_is_given(function: gast.FunctionDef) -> bool:
+    """Whether a function may change in place what it has not made itself."""
+    parts = [part for statement in function.body for part in gast.walk(statement)]
+    changed = {call.args[0].id for call in parts if _is_change(call)}
+    found = dict.fromkeys(parameter_names(function.args), False)
+    for part in parts:
+        if isinstance(part, gast.Assign) and not _is_change(part.value):
+            fresh = isinstance(part.value, _MAKES_NEW)
+            names = [n.id for target in part.targets for n in gast.walk(target) if isinstance(n, gast.Name)]
+            found |= {name: fresh and found.get(name, True) for name in names}
+    return any(not found.get(name, False) for name in changed)
+
+
+_MAKES_NEW = (gast.Call, gast.List, gast.ListComp, gast.Constant, gast.BinOp)
+
+
+def _is_change(node: gast.AST) -> bool:
+    """Whether this is what an item assignment or a list's method has become."""
+    match node:
+        case gast.Call(func=gast.Attribute(value=gast.Name(id=module), attr=operator), args=[gast.Name(), *_]):
+            return module == SUPPORT and operator in CHANGES
+    return False
 
 
 def _as_function(node: gast.AST, name: str) -> gast.FunctionDef:

@@ -130,7 +130,7 @@ class _Origins:
             op = self.function.blocks[i].ops[before]
             if v in ir.writes(op) or (i, before, v) in self.own:  # a call that changes it does not write it yet
                 return frozenset({(i, before)})
-        return self.before[i][v]
+        return self.before[i].get(v, frozenset())  # no definition reaches a block that is not reached
 
 
 def _handing_back(origins: _Origins, changed: Changed) -> ir.Function:

@@ -55,6 +55,10 @@ def _flag(variable: str) -> str:
     return f"{variable}.none"
 
 
+def _is_absent(type_: Any) -> bool:
+    return isinstance(type_, Static) and type_.value is None
+
+
 def _is_none(op: ir.LocalOp) -> bool:
     return isinstance(op, ir.Primitive) and op.function.template == "None" and len(op.outputs) == 1
 
@@ -70,7 +74,7 @@ def _kinds(program: ir.Program, known: Mapping[tuple[str, int, int], frozenset[s
     """Of all variables, from those that operations are known to find not to be None."""
     entry = program.entry
     kinds: Kinds = {
-        (entry.name, v): frozenset({t == Static(None)}) for v, t in zip(entry.inputs, program.arguments, strict=True)
+        (entry.name, v): frozenset({_is_absent(t)}) for v, t in zip(entry.inputs, program.arguments, strict=True)
     }
     while True:
         found = dict(kinds)
@@ -339,7 +343,7 @@ def _entered(flagged: ir.Program, program: ir.Program) -> ir.Program:
     before, given = [], list(entry.inputs)
     for v in flagged.entry.inputs[len(given) :]:
         k = [*map(_flag, entry.inputs)].index(v)
-        none = program.arguments[k] == Static(None)
+        none = _is_absent(program.arguments[k])
         if none:
             given[k] = f"{entry.inputs[k]}.absent"
             before.append(ir.Primitive((given[k],), _ABSENT, (), place))

@@ -474,3 +474,81 @@ def a_closure_asked_for_itself(n):
         return v
 
     return apply(shifted, n)
+
+
+ROWS = N([[3, 1, 2, 0], [0, 0, 0, 0], [5, -5, 5, 1], [-1, -2, -3, -4]])
+m = N([0, 1, 2, 3])
+
+
+@case(ROWS, m)
+def nested_functions_that_change_what_they_get(a, n):
+    b = np.zeros(3)
+    xs = [v for v in a if v > n]
+    ys = [1, 2]
+
+    def set_first(v, to):
+        v[0] = to
+
+    def swap(x, i, j):
+        x[i], x[j] = x[j], x[i]
+
+    def turned(v):
+        v.sort()
+        v.reverse()
+
+    def push(s, v):
+        s.append(v)
+
+    set_first(b, n)
+    turned(xs)
+    for i in range(2):
+        swap(a, i, 3 - i)
+        push(ys, i)
+    return a, b, xs, ys
+
+
+@case(ROWS, m)
+def given_to_a_function(a, n):
+    def set_first(v):
+        v[0] = n
+
+    def apply(function, v):
+        function(v)
+
+    apply(set_first, a)
+    return a
+
+
+@case(ROWS, m, refused="shared-array")
+def another_name_within(a, n):
+    def set_first():
+        b = a
+        b[0] = n
+
+    set_first()
+    return a
+
+
+@case(ROWS, m)
+def made_within(a, n):
+    def unit(k):
+        y = np.zeros(4)
+        y[0] = k
+        return y
+
+    return unit(n) + unit(2) + a
+
+
+def noting(xs, n):
+    try:
+        return 10 // n
+    except ZeroDivisionError:
+        xs.append(1)
+        return 0
+
+
+@case(m)
+def a_helper_that_catches_and_appends(n):
+    xs = []
+    r = noting(xs, n)
+    return r, len(xs)
