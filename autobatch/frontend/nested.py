@@ -119,13 +119,8 @@ class Nested(Reductions):
                 known = self.static_value(default)
                 if known is UNKNOWN:
                     defaults[k] = self.temporary(self.expression(default), "default")
-                elif isinstance(known, list | dict | set):
-                    self.refuse(
-                        default,
-                        f"a {type(known).__name__} as a default, which all calls would share",
-                        "make it inside the function.",
-                        kind="shared-default",
-                    )
+                else:
+                    self.check_default(default, known)
         for part in gast.walk(function):
             if isinstance(part, gast.Nonlocal | gast.Global):
                 self.refuse(
@@ -153,6 +148,15 @@ class Nested(Reductions):
         self.helpers[new] = Helper(statement, tuple(captured), bool(changing))
         self.definitions[new] = _as_function(original, new)
         self.locals.add(new)
+
+    def check_default(self, node: gast.AST, known: Any) -> None:
+        if isinstance(known, list | dict | set):
+            self.refuse(
+                node,
+                f"a {type(known).__name__} as a default, which all calls would share",
+                "make it inside the function.",
+                kind="shared-default",
+            )
 
     def is_used_at_once(self, use: gast.Name) -> bool:
         calls = [n for s in self.rest for n in gast.walk(s) if isinstance(n, gast.Call)]
@@ -235,6 +239,7 @@ class Nested(Reductions):
 
     def known_default(self, node: gast.AST) -> Any:
         value = self.static_value(node)
+        self.check_default(node, value)
         if value is UNKNOWN:
             self.refuse(node, "a default that differs between members", "pass the argument.", kind="default-value")
         return value
