@@ -140,8 +140,8 @@ def is_a(value: Any, cls: type) -> bool:
 
 
 def described(value: Any, part: Callable[[Any], str]) -> str:
-    """As ``Particle(v: ..., x: ...)``"""
-    parts = (f"{name}: {part(each)}" for name, each in zip(*value.__tf_flatten__(), strict=True))
+    """As ``Particle(v=..., x=...)``"""
+    parts = (f"{name}={part(each)}" for name, each in zip(*value.__tf_flatten__(), strict=True))
     return f"{users_class(value).__name__}({', '.join(parts)})"
 
 

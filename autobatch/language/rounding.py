@@ -24,7 +24,7 @@ def operands(python: Callable, left: tf.Tensor, right: tf.Tensor) -> tuple[tf.Te
         return left, right
     known = [tf.get_static_value(value) for value in (left, right)]
     if left.shape.rank == right.shape.rank == 0:
-        fused = {operator.add: ("Mul",), operator.sub: ("Mul",), operator.truediv: ("RealDiv",)}.get(python, ())
+        fused = {operator.add: ("Mul", "AddV2"), operator.sub: ("Mul",), operator.truediv: ("RealDiv",)}.get(python, ())
         left, right = (
             _rounded(value) if _made_by(value, fused if other is None else _FOLDED) else value
             for value, other in ((left, known[1]), (right, known[0]))

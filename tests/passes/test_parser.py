@@ -20,6 +20,10 @@ CASES = PROGRAMS | {
     name: (_autobatched(feature.function), feature.args) for name, feature in FEATURES.items() if feature.error is None
 }
 CAPTURE = {"lambdas and comprehensions", "nested functions and closures, also over loop variables"}
+NOTHING = {
+    "methods that branch and change their object, `raise` in `__init__`, properties",
+    "lists of objects, and loops that change them",
+}
 
 
 def operations(program):
@@ -36,7 +40,7 @@ def test_programs_read_back(name):
         assert str(again) == str(program)
         for op, read in zip(operations(program), operations(again), strict=True):
             assert (type(read), ir.writes(read)) == (type(op), ir.writes(op))
-            if name not in CAPTURE:  # what a helper captures is not in the text
+            if name not in CAPTURE | NOTHING:  # what a helper captures is not in the text, nor results that are None
                 assert set(ir.reads(read)) == set(ir.reads(op))
     for typed in (lowered._program.typed, lowered._program.stack().typed):
         assert str(parse_typed(str(typed))) == str(typed)
