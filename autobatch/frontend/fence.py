@@ -9,7 +9,7 @@ import gast
 from autobatch import errors
 from autobatch.frontend.refusals import refusal, together
 from autobatch.frontend.source import Source
-from autobatch.frontend.syntax import SCOPES, bound_names
+from autobatch.frontend.syntax import SCOPES, bound_names, root_of
 
 _STATEMENTS = (
     gast.Assign, gast.AugAssign, gast.AnnAssign, gast.Expr, gast.If, gast.While, gast.For, gast.Try,
@@ -127,9 +127,7 @@ class _Fence(gast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_Attribute(self, node: gast.Attribute) -> None:
-        root = node
-        while isinstance(root, gast.Attribute | gast.Subscript):
-            root = root.value
+        root = root_of(node)
         if isinstance(node.ctx, gast.Store) and not (isinstance(root, gast.Name) and self.is_local(root.id)):
             self.refuse(
                 node,

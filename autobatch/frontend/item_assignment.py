@@ -1,4 +1,4 @@
-"""``x[i] = v`` on a tensor means ``x = x with v at i``: item assignments become assignments to names."""
+"""``x[i] = v`` means ``x = x with v at i``, and ``p.a = v`` likewise: these assignments become assignments to names."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from autobatch.frontend.syntax import (
     constant,
     index_value,
     load,
+    root_of,
     store,
     support,
 )
@@ -132,9 +133,8 @@ def _owners_of_items(target: gast.AST) -> list[str | None]:
     owners = []
     for node in gast.walk(target):
         if isinstance(node, gast.Subscript | gast.Attribute) and isinstance(node.ctx, gast.Store):
-            while isinstance(node, gast.Subscript | gast.Attribute):
-                node = node.value
-            owners.append(node.id if isinstance(node, gast.Name) else None)
+            root = root_of(node)
+            owners.append(root.id if isinstance(root, gast.Name) else None)
     return owners
 
 

@@ -14,7 +14,7 @@ import gast
 
 from autobatch.frontend.list_methods import METHODS
 from autobatch.frontend.source import Source
-from autobatch.frontend.syntax import SCOPES, Namer, as_load, bound_names, load, store, support
+from autobatch.frontend.syntax import SCOPES, Namer, as_load, bound_names, load, root_of, store, support
 
 
 def without_item_loops(source: Source) -> Source:
@@ -43,7 +43,9 @@ class _ItemLoops(gast.NodeTransformer):
                 target = counter
             case _:
                 return node
-        if not self.is_own(items) or not self.applies(node, item, items):
+        root = root_of(items)
+        own = isinstance(root, gast.Name) and root.id in self.own
+        if not own or not self.applies(node, item, root.id):
             return node
         self.found = True
         name = counter.id if counter is not None else self.namer.fresh("index")
@@ -53,19 +55,11 @@ class _ItemLoops(gast.NodeTransformer):
         made = gast.For(target=store(name, target), iter=indices, body=body, orelse=node.orelse, type_comment=None)
         return gast.copy_location(made, node)
 
-    def is_own(self, items: gast.AST) -> bool:
-        while isinstance(items, gast.Attribute):
-            items = items.value
-        return isinstance(items, gast.Name) and items.id in self.own
-
-    def applies(self, node: gast.For, item: str, items: gast.AST) -> bool:
+    def applies(self, node: gast.For, item: str, items: str) -> bool:
         """Whether the body changes the items, and neither the list nor the names."""
         parts = [part for statement in node.body for part in gast.walk(statement)]
         inside = {id(part) for part in parts}
-        root = items
-        while isinstance(root, gast.Attribute):
-            root = root.value
-        mentions = any(isinstance(p, gast.Name) and p.id == root.id for p in parts)
+        mentions = any(isinstance(p, gast.Name) and p.id == items for p in parts)
         stores = any(isinstance(p, gast.Name) and p.id == item and not isinstance(p.ctx, gast.Load) for p in parts)
         later = any(id(read) not in inside for read in _reads(item, self.source.tree))
         scopes = any(isinstance(p, SCOPES) and item in bound_names(p) for p in parts)
@@ -89,9 +83,8 @@ def _changes(node: gast.AST, item: str) -> bool:
             pass
         case _:
             return False
-    while isinstance(owner, gast.Attribute | gast.Subscript):
-        owner = owner.value
-    return isinstance(owner, gast.Name) and owner.id == item
+    root = root_of(owner)
+    return isinstance(root, gast.Name) and root.id == item
 
 
 class _Items(gast.NodeTransformer):

@@ -17,6 +17,7 @@ from autobatch.frontend.syntax import (
     constant,
     index_value,
     load,
+    root_of,
     store,
     support,
 )
@@ -49,8 +50,7 @@ class ListMethods(Rewriter):
         """Whether this is a variable of this function, or an item or an attribute of one; but for objects."""
         if isinstance(owner, gast.Name) and owner.id in self.objects:
             return False
-        while isinstance(owner, gast.Subscript | gast.Attribute):
-            owner = owner.value
+        owner = root_of(owner)
         bound = self.bound if self.own is None else self.own
         return isinstance(owner, gast.Name) and owner.id in bound
 

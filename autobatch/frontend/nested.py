@@ -1,9 +1,9 @@
 """From the user's Python to core Python: functions defined inside a function, and local names for known objects.
 
-A nested function that is decorated, or that branches or loops and is only ever called, becomes an autobatched function
-of its own: what it captures becomes further parameters, and each call hands over the values of that moment, which are
-those that Python's closure would see.  Any other nested function or lambda with a name is straight-line code: its
-definition is put into each primitive that uses it.
+A nested function that is decorated, that is given to a function, or that is only ever called and branches, loops or
+changes what it gets, becomes an autobatched function of its own: what it captures becomes further parameters, and
+each call hands over the values of that moment, which are those that Python's closure would see. Any other nested
+function or lambda with a name is straight-line code: its definition is put into each primitive that uses it.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Nested(Reductions):
         return self.is_program(node)
 
     def is_program(self, node: gast.FunctionDef) -> bool:
-        """Whether a nested function branches, loops or calls itself or a function that does."""
+        """Whether a nested function branches, loops, changes what it gets, or calls itself or a function that does."""
         own = bound_names(node)
 
         def is_autobatched(function: gast.AST) -> bool:
@@ -305,17 +305,19 @@ class Nested(Reductions):
 def _changes_what_is_given(function: gast.FunctionDef) -> bool:
     """Whether a function may change in place what it has not made itself."""
     parts = [part for statement in function.body for part in gast.walk(statement)]
+    if any(isinstance(part, gast.Attribute) and isinstance(part.ctx, gast.Store) for part in parts):
+        return True  # of an object that it captures; those of its own variables have become calls
     changed = {call.args[0].id for call in parts if _is_change(call)}
     found = dict.fromkeys(parameter_names(function.args), False)
     for part in parts:
         if isinstance(part, gast.Assign) and not _is_change(part.value):
-            fresh = isinstance(part.value, _MAKES_NEW)
+            fresh = isinstance(part.value, _MADE_HERE)
             names = [n.id for target in part.targets for n in gast.walk(target) if isinstance(n, gast.Name)]
             found |= {name: fresh and found.get(name, True) for name in names}
     return any(not found.get(name, False) for name in changed)
 
 
-_MAKES_NEW = (gast.Call, gast.List, gast.ListComp, gast.Constant, gast.BinOp)
+_MADE_HERE = (gast.Call, gast.List, gast.ListComp, gast.Constant, gast.BinOp)  # calls as well: np.zeros(3)
 
 
 def _is_change(node: gast.AST) -> bool:

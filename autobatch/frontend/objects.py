@@ -21,7 +21,7 @@ from autobatch.frontend.core import Callee
 from autobatch.frontend.item_assignment import Rewriter
 from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.source import read
-from autobatch.frontend.syntax import as_load, assign, constant, index_value, load, support
+from autobatch.frontend.syntax import as_load, assign, constant, index_value, load, root_of, support
 from autobatch.frontend.texts import Texts
 from autobatch.language.objects import CLASSES
 
@@ -63,10 +63,11 @@ class Objects(Texts):
 
     def method_call(self, node: gast.Call) -> gast.AST | None:
         """``p.step(dt)``, ``abs(p)``, where they may be functions of the program."""
-        if isinstance(node.func, gast.Attribute) and self.static_value(node.func) is UNKNOWN:
+        value = self.static_value(node.func)
+        if isinstance(node.func, gast.Attribute) and value is UNKNOWN:
             methods = self.methods(node.func.attr, at=node)
             return self.dispatched(node, node.func.value, methods, "func") if methods else None
-        name = next((name for function, name in _FUNCTIONS.items() if self.static_value(node.func) is function), None)
+        name = next((name for function, name in _FUNCTIONS.items() if value is function), None)
         methods = self.methods(name, at=node) if name is not None and len(node.args) == 1 else []
         return self.dispatched(node, node.args[0], methods, "args") if methods else None
 
@@ -113,14 +114,14 @@ class Objects(Texts):
 
     def call_of(self, callee: Callee, node: gast.AST, receiver: gast.AST) -> gast.Call:
         """The call of a method as a function, with what stands beside the object."""
-        node = copy.deepcopy(node)
-        arguments = {gast.Call: "args", gast.BinOp: "right"}.get(type(node))
-        found = getattr(node, arguments) if arguments else []
-        found = found if isinstance(found, list) else [found]
-        if isinstance(node, gast.Call) and not isinstance(node.func, gast.Attribute):
-            found = []  # abs(p)
+        arguments, keywords = [], []
+        match copy.deepcopy(node):
+            case gast.Call(func=gast.Attribute(), args=arguments, keywords=keywords):
+                pass
+            case gast.BinOp(right=right):
+                arguments = [right]
         function = load(self.bind("method", callee.function), node)
-        call = gast.Call(func=function, args=[receiver, *found], keywords=getattr(node, "keywords", []))
+        call = gast.Call(func=function, args=[receiver, *arguments], keywords=keywords)
         return gast.copy_location(call, node)
 
     def place(self, node: gast.AST) -> gast.AST:
@@ -136,9 +137,7 @@ class Objects(Texts):
 
     def is_own(self, node: gast.AST) -> bool:
         """Whether this is an item or an attribute of a variable."""
-        root = node
-        while isinstance(root, gast.Subscript | gast.Attribute):
-            root = root.value
+        root = root_of(node)
         return root is not node and isinstance(root, gast.Name) and root.id in self.locals
 
     def construction(self, node: gast.Call, callee: Callee) -> gast.AST:
@@ -149,9 +148,6 @@ class Objects(Texts):
         call = gast.Call(func=function, args=[made, *node.args], keywords=node.keywords)
         self.autobatched_call(gast.copy_location(call, node), callee)
         return made
-
-    def autobatched_call(self, node: gast.Call, callee: Callee) -> gast.AST:
-        raise NotImplementedError
 
 
 def _with(node: gast.AST, part: str, receiver: gast.AST) -> gast.AST:

@@ -15,11 +15,11 @@ from typing import Any
 
 import gast
 
-from autobatch import errors, ir
+from autobatch import context, errors, ir
 from autobatch.language import operators
 
 CLASS = "ab__class"  # the static argument that tells the class of the object that a method is called for
-SUPPORT = "ab__"  # the name under which generated code finds the operators
+SUPPORT = context.GENERATED  # the name under which generated code finds the operators
 
 
 @dataclass(frozen=True)

@@ -186,6 +186,13 @@ def as_load(target: gast.AST) -> gast.AST:
             return target
 
 
+def root_of(place: gast.AST) -> gast.AST:
+    """What an item or an attribute, of an item or an attribute, is of."""
+    while isinstance(place, gast.Subscript | gast.Attribute):
+        place = place.value
+    return place
+
+
 def index_value(index: gast.AST) -> gast.AST:
     """A subscript's index as an expression: slices become calls."""
     if isinstance(index, gast.Slice):

@@ -1,7 +1,8 @@
 """Functions that an autobatched one calls, and that turn out to need autobatching too, decorated or not.
 
-Straight-line helpers run as they are while a program is traced.  One that branches on what differs between members, or
-calls Python's own functions of numbers with it, cannot; the program is lowered again, with it as a function of its own.
+Straight-line helpers run as they are while a program is traced. One that branches on what differs between members,
+calls Python's own functions of numbers with it, or catches what fails for a member, cannot; the program is lowered
+again, with it as a function of its own.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ A type is a ``tf.nest`` structure whose leaves are
     Weak(kind)           a Python number that differs between members; adopts the dtype that it meets
     Tensor(dtype, shape) one tensor per member
     Opaque(description)  any other Python object: fine within straight-line code, nowhere else
-    Absent()             nothing, where a flag says so; joins with whatever is there otherwise
+    Absent()             nothing, where a flag or an unset attribute says so; joins with whatever is there else
 
 Only Weak and Tensor leaves are stored per member ("dynamic" leaves).
 """
@@ -409,8 +409,9 @@ def zero(type_: Type) -> Any:
 def stored_from(type_: Type, value: Any) -> list[tf.Tensor]:
     """One member's stored leaves of ``type_``, from a value of that type or of one that joins into it."""
     tf.nest.assert_same_structure(type_, value)
-    pairs = ((t, part) for t, part in zip(leaves(type_), tf.nest.flatten(value), strict=True) if t in dynamic(t))
-    return [tf.zeros(t.shape, t.dtype) if part is ABSENT else to_dtype(part, t.dtype) for t, part in pairs]
+    pairs = zip(leaves(type_), tf.nest.flatten(value), strict=True)
+    stored = ((leaf, part) for leaf, part in pairs if isinstance(leaf, Tensor | Weak))
+    return [tf.zeros(t.shape, t.dtype) if part is ABSENT else to_dtype(part, t.dtype) for t, part in stored]
 
 
 def value_as(type_: Type, value: Any) -> Any:

@@ -72,7 +72,7 @@ def _of_two(python: Callable) -> Callable[[Operator, tf.Tensor, tf.Tensor], Any]
 def _pow(theirs: Operator, left: tf.Tensor, right: tf.Tensor) -> Any:
     if not left.dtype.is_integer:
         if not left.shape.rank and not right.shape.rank:
-            _check_power(left, right)
+            _check_float_power(left, right)
         return theirs(left, right)
     known = tf.get_static_value(right)
     if known is not None and np.any(known < 0):
@@ -88,7 +88,7 @@ def _pow(theirs: Operator, left: tf.Tensor, right: tf.Tensor) -> Any:
     return value
 
 
-def _check_power(left: tf.Tensor, right: tf.Tensor) -> None:
+def _check_float_power(left: tf.Tensor, right: tf.Tensor) -> None:
     """Of floats, which raise where the program catches that, as they do where they are divided by zero."""
     if context.checks_divisions():
         error = errors.raised_by_members(ZeroDivisionError)

@@ -18,7 +18,7 @@ from autobatch import context, errors
 
 @dataclass(frozen=True)
 class Absent:
-    """Nothing, where a flag says so, and the type of it."""
+    """Nothing, where a flag says so or before an attribute is set, and the type of it."""
 
     def __str__(self) -> str:
         return "None"
@@ -60,7 +60,7 @@ def _made(cls: type) -> type:
     own: Any = cls
 
     def flatten(self: Any) -> tuple[tuple, tuple]:
-        names = tuple(sorted({*_attributes(self)}))
+        names = tuple(sorted({*attributes(self)}))
         return names, tuple(object.__getattribute__(self, name) for name in names)
 
     def unflatten(kind: type, names: tuple, parts: tuple) -> Any:
@@ -106,7 +106,8 @@ def _made(cls: type) -> type:
     return type(cls)(cls.__name__, (cls, MemberObject), body)
 
 
-def _attributes(value: Any) -> Iterator[str]:
+def attributes(value: Any) -> Iterator[str]:
+    """The names of those that the object has itself, in its ``__dict__`` or in slots."""
     yield from getattr(value, "__dict__", ())
     for cls in type(value).__mro__:
         slots = vars(cls).get("__slots__", ())

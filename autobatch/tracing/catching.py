@@ -39,8 +39,7 @@ def functions_run(call: Callable, inputs: Sequence[Any]) -> frozenset[types.Code
 
     def note(frame: types.FrameType, event: str, _: Any) -> None:
         code = frame.f_code
-        ours = code.co_filename.startswith(_OURS) or code.co_name.startswith((context.GENERATED, "<"))
-        if event == "call" and not ours and is_users(code):
+        if event == "call" and not code.co_name.startswith(context.GENERATED) and _may_be_helper(code):
             found.add(code)
 
     outer = sys.getprofile()
@@ -54,11 +53,15 @@ def functions_run(call: Callable, inputs: Sequence[Any]) -> frozenset[types.Code
     return frozenset(found)
 
 
+def _may_be_helper(code: types.CodeType) -> bool:
+    """Whether this is a function of the user's with statements, which a lambda or a comprehension has not."""
+    return not code.co_name.startswith("<") and not code.co_filename.startswith(_OURS) and is_users(code)
+
+
 @functools.cache
 def _caught(code: types.CodeType) -> tuple[range, ...]:
     """The lines of its ``try`` bodies with handlers."""
-    ours = code.co_filename.startswith(_OURS)
-    if ours or code.co_name.startswith("<") or not is_users(code):  # a lambda or a comprehension has no statements
+    if not _may_be_helper(code):
         return ()
     try:
         lines, first = inspect.getsourcelines(code)

@@ -69,7 +69,7 @@ def execute(ops: Sequence[ir.Assign], env: dict[str, Any], graph: tf.Graph | Non
                 context.collected_choices() as chosen,
             ):
                 outputs = op.function.call(*inputs)
-            adopt(outputs, is_new=not inputs and op.function.call() is not outputs)
+            adopt(outputs, None if inputs else op.function.call)
         except UnlikeItemsError as loop:
             raise UnlikeItemsError(loop.count, variable=loop.variable or op.outputs[0]) from None
         except Exception as error:

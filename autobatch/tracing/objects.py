@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from autobatch.language.objects import MemberObject, is_plain, member_class
+from autobatch.language.objects import MemberObject, attributes, is_plain, member_class
+from autobatch.language.structs import parts_of
 from autobatch.language.values import WeakScalar, is_tensor
 from autobatch.tracing.explain import is_users_file
 
@@ -29,22 +30,33 @@ def _is_users(cls: type) -> bool:
     return cls.__module__ == "__main__" if file is None else is_users_file(file)
 
 
-def adopt(value: Any, is_new: bool = False) -> None:
-    """Makes objects in a value members' objects that the user's own code has made of what differs between them."""
-    if isinstance(value, Mapping | list | tuple):
-        for part in value.values() if isinstance(value, Mapping) else value:
-            adopt(part, is_new)
-    elif isinstance(value, MemberObject):
-        for part in vars(value).values():
-            adopt(part)
-    elif makes_objects(type(value)) and (is_new or _is_of_members(value)):
-        value.__class__ = member_class(type(value))
-        adopt(value)
+def adopt(value: Any, again: Callable[[], Any] | None) -> None:
+    """Has the objects that the user's own code has made for members be members' objects.
+
+    again: makes the value anew, if that depends on no variable; one that is found again is from outside.
+    """
+    found = [*_users_objects(value)]
+    is_new = bool(found) and again is not None and again() is not value
+    for each, is_held in found:
+        if (is_new and not is_held) or _is_of_members(each):
+            each.__class__ = member_class(type(each))
+
+
+def _users_objects(value: Any, is_held: bool = False) -> Iterator[tuple[Any, bool]]:
+    """The objects of plain classes in a value, but for members' objects; and whether another object holds them."""
+    if isinstance(value, MemberObject | Mapping | list | tuple):
+        for part in parts_of(value):
+            yield from _users_objects(part, is_held or isinstance(value, MemberObject))
+    elif makes_objects(type(value)):
+        yield value, is_held
+        for name in attributes(value):
+            yield from _users_objects(getattr(value, name), is_held=True)
 
 
 def _is_of_members(value: Any) -> bool:
+    """Whether an object holds what differs between members."""
     if isinstance(value, Mapping | list | tuple):
-        return any(map(_is_of_members, value.values() if isinstance(value, Mapping) else value))
+        return any(map(_is_of_members, parts_of(value)))
     if makes_objects(type(value)):
-        return any(map(_is_of_members, vars(value).values()))
+        return any(_is_of_members(getattr(value, name)) for name in attributes(value))
     return isinstance(value, WeakScalar | MemberObject) or (is_tensor(value) and not hasattr(value, "numpy"))

@@ -497,3 +497,37 @@ def a_class_that_is_met_later(x, n):
         ball.step(0.1)
         other.step(0.1)
     return ball.height + other.height
+
+
+class Pair:
+    __slots__ = ("left", "right")
+
+    def __init__(self, left):
+        self.left = left
+        self.right = 1.0
+
+    def __add__(self, other):
+        return Pair(self.left + other.left)
+
+
+@case(x, n)
+def slots(x, n):
+    pair = Pair(x)
+    for _ in range(n):
+        pair = pair + Pair(1.0)
+        pair.right += 1
+    return pair.left + pair.right
+
+
+@case(x, n)
+def changed_by_a_nested_function(x, n):
+    state = State(x)
+
+    def move(by):
+        state.position += by
+        return state.position
+
+    total = 0.0
+    for i in range(n):
+        total += move(i)
+    return state.position, total
