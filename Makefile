@@ -3,7 +3,7 @@ BIN = .venv/bin
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 export PYTHONDONTWRITEBYTECODE =# what is imported is compiled once; pip would compile all of TensorFlow first
 
-.PHONY: demo check test test-everything lint site bench figures viewer golden clean
+.PHONY: demo check quick test test-everything lint site bench figures viewer golden clean
 
 # The demo: a real posterior from 256 chains; prints a table and saves a plot in out/.
 demo: .venv/ready
@@ -15,11 +15,14 @@ test: lint site
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal tests/mcmc
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal tests/passes tests/meaning tests/fuzz tests/collection tests/test_*.py
 
-# The loop of daily work: lint, types, passes, texts, errors, and every program on the local-static backend; XLA compiles
-# nothing.
-QUICK = tests/passes tests/meaning tests/fuzz $(addprefix tests/test_,architecture.py conformance.py errors.py golden.py lowering.py programs.py storage.py)
-check: lint
-	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not compiles" $(QUICK)
+# The loop of daily work: lint, types, passes, texts, errors, and some programs of each kind on the local-static backend;
+# XLA compiles nothing.
+QUICK = tests/passes tests/meaning $(addprefix tests/test_,architecture.py conformance.py errors.py golden.py lowering.py programs.py storage.py)
+check: .venv/ready
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint quick
+
+quick: .venv/ready
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not compiles and not thorough" $(QUICK)
 
 # Every program and every feature in every way to run it (tests/modes.py).
 test-everything: export AUTOBATCH_EVERY_MODE = 1

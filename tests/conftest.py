@@ -9,6 +9,14 @@ os.environ.setdefault("XLA_FLAGS", " ".join(["--xla_backend_optimization_level=0
 os.environ["AUTOBATCH_VERIFY"] = "1"  # every program of the tests, after every pass
 
 
+def pytest_configure(config):
+    """Where nothing is compiled, TensorFlow need not optimize its graphs either, each of which runs once or twice."""
+    if "not compiles" in config.option.markexpr:
+        import tensorflow as tf
+
+        tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
+
+
 @pytest.fixture
 def optimized(monkeypatch):
     """What is compiled in the test is compiled as users' programs are, down to the last bit of floats."""

@@ -101,7 +101,7 @@ class _Execution:
         codes = env.pop(FAULT)[0].numpy()
         for k, old in self.notes.items():
             first = active & (codes == k + 1)
-            self.notes[k] = [_masked(first, new, o) for new, o in zip(env.pop(note(k), old), old, strict=True)]
+            self.notes[k] = [_Mask(first)(new, o) for new, o in zip(env.pop(note(k), old), old, strict=True)]
         self.faults = np.where(active, codes, self.faults)
 
     def run(
@@ -159,7 +159,7 @@ class _Execution:
                     raise overflow(active, f"Python's own stack allows ({depth})", help, [step.location]) from None
                 for output, result, leaves in zip(step.outputs, callee.function.outputs, results, strict=True):
                     new = coerce(callee.types[result], function.types[output], leaves, shared, self.size)
-                    env[output] = [_masked(active, n, o) for n, o in zip(new, env[output], strict=True)]
+                    env[output] = [_Mask(active)(n, o) for n, o in zip(new, env[output], strict=True)]
                 active = active & (self.faults == 0)
             pc = np.where(self.faults > 0, len(blocks), pc)
             pc = np.where(active, self._next(function, blocks[i].terminator, env, shared), pc)
@@ -233,10 +233,10 @@ class _RegionStep:
 
         def run(inputs: Environment, old: Environment, active: tf.Tensor, shared: list[tf.Tensor]) -> Environment:
             # Idle members compute on a copy of an active member's data: their own may be stale and raise.
-            donor = tf.argmax(active)
-            inputs = {v: [_masked(active, leaf, leaf[donor]) for leaf in leaves] for v, leaves in inputs.items()}
+            mask, donor = _Mask(active), tf.argmax(active)
+            inputs = {v: [mask(leaf, tf.gather(leaf, donor)) for leaf in leaves] for v, leaves in inputs.items()}
             new = run_region(region, inputs, types, wanted, shared, size, typed)
-            kept = {v: [_masked(active, n, o) for n, o in zip(new[v], old[v], strict=True)] for v in wanted}
+            kept = {v: [mask(n, o) for n, o in zip(new[v], old[v], strict=True)] for v in wanted}
             return kept | {key: leaves for key, leaves in new.items() if key not in wanted}
 
         self.function = tf.function(run, autograph=False, jit_compile=jit_compile)
@@ -252,5 +252,14 @@ class _RegionStep:
         return concrete(*arguments)
 
 
-def _masked(active: Any, new: tf.Tensor, old: tf.Tensor) -> tf.Tensor:
-    return tf.where(tf.reshape(active, [-1] + [1] * (new.shape.rank - 1)), new, old)
+class _Mask:
+    """Chooses by member between leaves of any rank."""
+
+    def __init__(self, active: Any):
+        self.of_rank = {1: active}
+
+    def __call__(self, new: tf.Tensor, old: tf.Tensor) -> tf.Tensor:
+        rank = new.shape.rank
+        if rank not in self.of_rank:
+            self.of_rank[rank] = tf.reshape(self.of_rank[1], [-1] + [1] * (rank - 1))
+        return tf.where(self.of_rank[rank], new, old)

@@ -70,11 +70,12 @@ def _of_two(python: Callable) -> Callable[[Operator, tf.Tensor, tf.Tensor], Any]
 
 
 def _pow(theirs: Operator, left: tf.Tensor, right: tf.Tensor) -> Any:
+    known = tf.get_static_value(right)
     if not left.dtype.is_integer:
         if not left.shape.rank and not right.shape.rank:
             _check_float_power(left, right)
-        return theirs(left, right)
-    known = tf.get_static_value(right)
+        # TensorFlow's own squares are off in the last bit, where its graphs are not optimized.
+        return left * left if np.ndim(known) == 0 and known == 2 else theirs(left, right)
     if known is not None and np.any(known < 0):
         raise errors.TypeMismatchError(
             "An integer tensor has no negative power.", help="make it a float: tf.cast.", kind="negative-power"

@@ -26,6 +26,7 @@ from autobatch.language.lists import (
     number,
     of_items,
     padded,
+    single,
 )
 from autobatch.language.values import WeakScalar, is_tensor, per_member, weak
 
@@ -65,33 +66,48 @@ def append(values: Any, item: Any) -> Any:
         values = owned(values)
         values.append(item)
         return values
-    return derived(write(alike(values, of_items([item]))[0], *place_of_append(values, item)), item)
+    values, one = _with_item(values, item)
+    return derived(write(values, *_appended(values, one)), item)
 
 
 def place_of_append(values: MemberList, item: Any) -> tuple[tf.Tensor, tuple]:
     """What ``values.append(item)`` writes: where, [1], and the item's columns there with the list's new length."""
-    values, one = alike(values, of_items([item]))
-    at = values.length.tensor
-    with_room(values, at + 1)
-    return _writing(values, one, at, at + 1)
+    return _appended(*_with_item(values, item))
+
+
+def _appended(values: MemberList, one: MemberList) -> tuple[tf.Tensor, tuple]:
+    at, length = values.length.tensor, values.length.tensor + 1
+    with_room(values, length)
+    return _writing(values, one, at, length)
+
+
+def _with_item(values: MemberList, item: Any) -> tuple[MemberList, MemberList]:
+    """The list, and one of the item alone, with items of one type."""
+    values, one = alike(values, single(item))
+    return padded(values, capacity_for(1)), one
 
 
 def place_of_item(values: MemberList, index: Any, item: Any) -> tuple[tf.Tensor, tuple]:
     """What ``values[index] = item`` writes, likewise."""
-    values, one = alike(values, of_items([item]))
+    values, one = _with_item(values, item)
+    return _replaced(values, one, index)
+
+
+def _replaced(values: MemberList, one: MemberList, index: Any) -> tuple[tf.Tensor, tuple]:
     return _writing(values, one, position(values, index), values.length.tensor)
 
 
 def _writing(values: MemberList, one: MemberList, at: tf.Tensor, length: tf.Tensor) -> tuple[tf.Tensor, tuple]:
-    where = tf.cast(tf.clip_by_value(at, 0, values.capacity - 1), tf.int32)[tf.newaxis]
-    return where, (*(column[0] for column in one.columns), number(length))
+    where = tf.cast(tf.clip_by_value(at, 0, values.capacity - 1), tf.int32)
+    return tf.expand_dims(where, 0), (*(tf.squeeze(column, 0) for column in one.columns), number(length))
 
 
 def write(values: MemberList, where: tf.Tensor, what: tuple) -> MemberList:
     """The list with an item's columns put at a place (see ``place_of_append``)."""
     *parts, length = what
     pairs = zip(values.columns, parts, strict=True)
-    columns = (tf.tensor_scatter_nd_update(column, where[tf.newaxis], part[tf.newaxis]) for column, part in pairs)
+    place = tf.expand_dims(where, 0)
+    columns = (tf.tensor_scatter_nd_update(column, place, tf.expand_dims(part, 0)) for column, part in pairs)
     return _of(values, columns, length.tensor)
 
 
@@ -201,7 +217,7 @@ def insert(values: Any, index: Any, item: Any) -> Any:
         return values
     if isinstance(values, list) and not values:
         return [item]
-    values, one = alike(as_member_list(values), of_items([item]))
+    values, one = _with_item(as_member_list(values), item)
     length, at = values.length.tensor, _integer(index)
     at = tf.clip_by_value(tf.where(at < 0, at + length, at), 0, length)
     with_room(values, length + 1)
@@ -231,7 +247,8 @@ def setitem(values: Any, index: Any, item: Any) -> Any:
     if isinstance(values, list) and not values:
         raise IndexError("list assignment index out of range")
     values = as_member_list(values)
-    return derived(write(alike(values, of_items([item]))[0], *place_of_item(values, index, item)), item)
+    values, one = _with_item(values, item)
+    return derived(write(values, *_replaced(values, one, index)), item)
 
 
 def clear(values: Any) -> Any:

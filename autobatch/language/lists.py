@@ -148,7 +148,7 @@ def of_items(items: Sequence[Any]) -> MemberList:
         kind = max(map(type, items), key=_KINDS.index)
         whole = MemberList(kind, (tf.constant([kind(item) for item in items], WIDE_DTYPES[kind]),), number(len(items)))
     else:
-        each = [_single(item) for item in items]
+        each = [single(item) for item in items]
         first = each[0]
         for other in each[1:]:
             first, _ = alike(first, other)
@@ -161,12 +161,12 @@ def of_items(items: Sequence[Any]) -> MemberList:
 _KINDS = (bool, int, float)  # of each, those that come after it hold its values
 
 
-def _single(item: Any) -> MemberList:
+def single(item: Any) -> MemberList:
     """A list of the one item, of capacity one."""
     item = canonical(item)
     leaves = [_leaf(leaf) for leaf in tf.nest.flatten(item)]
     kinds = tf.nest.pack_sequence_as(item, [kind for kind, _ in leaves])
-    return MemberList(kinds, tuple(column[tf.newaxis] for _, column in leaves), number(1))
+    return MemberList(kinds, tuple(tf.expand_dims(column, 0) for _, column in leaves), number(1))
 
 
 def _leaf(leaf: Any) -> tuple[type | None, tf.Tensor]:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
@@ -51,6 +52,7 @@ def check(text, kept, costly):
     event(f"{len(program.program.blocks)} blocks, {len(program.stacked)} stacks")
 
 
+@pytest.mark.thorough
 @settings(fixed, max_examples=200)
 @given_graphs
 def test_every_pass_keeps_the_meaning(text, kept, costly):
