@@ -174,6 +174,12 @@ _OF_NUMBERS = ("add", "sub", "mul", "floordiv", "mod", "truediv", "pow")
 _MEETINGS = ("add", "sub", "mul", "and", "or", "xor", "floordiv", "mod", "truediv", "pow")
 
 
+def _positive(self: tf.Tensor) -> Any:
+    if python_kind(self) is bool:
+        return as_weak(self) + 0
+    return tf.identity(self) if self.shape.rank else self  # a new array
+
+
 def _install_item() -> None:
     theirs = tf.Tensor.__getitem__
 
@@ -234,7 +240,7 @@ def _install_unary() -> None:
         return -as_weak(self) if counted else theirs(self)
 
     tf.Tensor.__neg__ = negative
-    tf.Tensor.__pos__ = lambda self: as_weak(self) + 0 if python_kind(self) is bool else self
+    tf.Tensor.__pos__ = _positive
     tf.Tensor.__divmod__ = lambda self, other: (self // other, self % other)
     tf.Tensor.__rdivmod__ = lambda self, other: (other // self, other % self)
     tf.Tensor.__round__ = lambda self, *digits: round(_known(self), *digits)

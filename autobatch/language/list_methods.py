@@ -83,8 +83,8 @@ def _appended(values: MemberList, one: MemberList) -> tuple[tf.Tensor, tuple]:
 
 def _with_item(values: MemberList, item: Any) -> tuple[MemberList, MemberList]:
     """The list, and one of the item alone, with items of one type."""
-    values, one = alike(values, single(item))
-    return padded(values, capacity_for(1)), one
+    typed, one = alike(values, single(item))
+    return (typed if values.columns else padded(typed, capacity_for(1))), one
 
 
 def place_of_item(values: MemberList, index: Any, item: Any) -> tuple[tf.Tensor, tuple]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ import tensorflow as tf
 
 from autobatch import errors
 from autobatch.language.numbers import cast_to, float_, int_
+from autobatch.language.numpy_views import as_views
 from autobatch.language.values import WeakScalar, adopts, is_tensor, per_member
 
 tnp = tf.experimental.numpy
@@ -41,7 +43,7 @@ def numpy_(function: Callable) -> Callable:
         args, options = tf.nest.map_structure(_to_tensor(leaves), (args, options))
         if isinstance(function, np.ufunc) and not any(kinds.startswith(("i", "l")) for kinds in function.types):
             args = tuple(tf.cast(x, tf.float64) if is_tensor(x) and not x.dtype.is_floating else x for x in args)
-        return theirs(*args, **options)
+        return as_views(function, args, options, theirs(*args, **options))
 
     return call
 
@@ -94,7 +96,7 @@ def _item(x: tf.Tensor) -> Any:
 
 
 def _reshape(x: tf.Tensor, *shape: Any) -> tf.Tensor:
-    return tf.reshape(x, shape[0] if len(shape) == 1 else shape)
+    return tf.reshape(x, shape[0] if np.ndim(shape[0]) else shape)
 
 
 def _transpose(x: tf.Tensor, *axes: Any) -> tf.Tensor:
@@ -129,9 +131,16 @@ def method(value: Any, name: str) -> Callable:
     """``value.name``, a method, of NumPy's if the value is a tensor."""
     if not is_tensor(value) or hasattr(value, name):
         return getattr(value, name)
-    return lambda *args, **options: METHODS[name](value, *args, **options)
+
+    def call(*args: Any, **options: Any) -> Any:
+        result = METHODS[name](value, *args, **options)
+        return as_views(lambda x, *rest, **named: getattr(x, name)(*rest, **named), [value, *args], options, result)
+
+    return call
 
 
 def attribute(value: Any, name: str) -> Any:
     """``value.name``, of NumPy's if the value is a tensor."""
-    return ATTRIBUTES[name](value) if is_tensor(value) and not hasattr(value, name) else getattr(value, name)
+    if not is_tensor(value) or hasattr(value, name):
+        return getattr(value, name)
+    return as_views(operator.attrgetter(name), [value], {}, ATTRIBUTES[name](value))

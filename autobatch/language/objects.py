@@ -119,16 +119,6 @@ def users_class(value: MemberObject) -> type:
     return type(value).__mro__[1]
 
 
-def deepcopy(value: Any) -> Any:
-    """The object anew, and the objects, lists and dicts in it."""
-    if isinstance(value, MemberObject):
-        names, parts = value.__tf_flatten__()  # type: ignore[attr-defined]
-        return type(value).__tf_unflatten__(names, tuple(map(deepcopy, parts)))  # type: ignore[attr-defined]
-    if isinstance(value, dict):
-        return {key: deepcopy(part) for key, part in value.items()}
-    return [*map(deepcopy, value)] if isinstance(value, list) else value
-
-
 def replaced(value: Any, by: Any) -> Any:
     """What ``value``, an object, has become."""
     del value

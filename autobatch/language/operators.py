@@ -20,6 +20,7 @@ import tensorflow as tf
 from autobatch import context, errors
 from autobatch.language import arithmetic, list_queries
 from autobatch.language.choices import and_, both, either, ifexp, limited_to, not_, or_, truth
+from autobatch.language.copies import deepcopy, shallow_copy
 from autobatch.language.indexing import (
     admits,
     getitem,
@@ -61,13 +62,12 @@ from autobatch.language.numpy import attribute, method, numpy_
 from autobatch.language.objects import (
     MemberObject,
     blank,
-    deepcopy,
     is_a,
     member_class,
     replaced,
     setattr_,
     users_class,
-)  # fmt: skip
+)
 from autobatch.language.paths import Field, indices, pop_inside
 from autobatch.language.structs import Rows
 from autobatch.language.values import (
@@ -85,8 +85,8 @@ __all__ = [
     "copied", "counted", "deepcopy", "delete", "divmod_", "either", "equal", "extend", "float_", "getitem", "ifexp",
     "index", "indices", "insert", "int_", "is_a", "item", "item_from_end", "items_of", "member_class", "method",
     "not_", "numpy_", "of_range", "or_", "place", "place_of_append", "pop", "pop_inside", "pow_", "range_",
-    "remove", "replaced", "reverse", "round_", "rows", "sequence", "setattr_", "setitem", "slice_", "stand_in",
-    "truth", "unpack", "unroll", "unroll_first", "unrolled",
+    "remove", "replaced", "reverse", "round_", "rows", "sequence", "setattr_", "setitem", "shallow_copy", "slice_",
+    "stand_in", "truth", "unpack", "unroll", "unroll_first", "unrolled",
 ]  # fmt: skip
 
 
@@ -455,6 +455,7 @@ BUILTINS = {
     builtins.divmod: "divmod_",
     builtins.round: "round_",
     builtins.pow: "pow_",
+    copy.copy: "shallow_copy",
     copy.deepcopy: "deepcopy",
     builtins.enumerate: "enumerate_",
     builtins.reversed: "reversed_",

@@ -126,7 +126,7 @@ def _held_of(value: Any, inputs: Mapping[str, Any], views: Mapping[int, list[Any
     owners: dict[int, set[str]] = {}
     for v, given in inputs.items():
         for part in _objects(given):
-            owners.setdefault(id(part), set()).add(v)
+            owners.setdefault(id(_root(part)), set()).add(v)
     held: dict[str, bool] = {}
     if opaque(type_of(value)):  # an object or a function, which may keep whatever it got
         held = dict.fromkeys(inputs, False)
@@ -142,11 +142,17 @@ def _held_of(value: Any, inputs: Mapping[str, Any], views: Mapping[int, list[Any
             seen.add(id(part))
             if part is OUTSIDE:
                 held[FROM_OUTSIDE] = False
-            for v in owners.get(id(part), ()):
+            for v in owners.get(id(_root(part)), ()):
                 held[v] = held.get(v, False) or (part is value and inputs[v] is value)
             pending += views.get(id(part), [])
-            pending += [part.base] if isinstance(part, np.ndarray) else []
     return held
+
+
+def _root(part: Any) -> Any:
+    """The array that has the items of a view of NumPy's."""
+    while isinstance(part, np.ndarray) and part.base is not None:
+        part = part.base
+    return part
 
 
 def holds_objects(type_: Type) -> bool:
