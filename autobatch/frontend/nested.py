@@ -24,7 +24,9 @@ from autobatch.frontend.source import SUPPORT, Source, compile_functions
 from autobatch.frontend.syntax import assign, bound_names, late_names, names, parameter_names, renamed
 from autobatch.language.values import is_tensor
 
-_CONTROL_FLOW = (gast.If, gast.While, gast.For, gast.IfExp, gast.BoolOp, gast.Not, gast.Assert, gast.Try)
+_CONTROL_FLOW = (
+    gast.If, gast.While, gast.For, gast.IfExp, gast.BoolOp, gast.Not, gast.Assert, gast.Try, gast.In, gast.NotIn,
+)  # fmt: skip
 
 
 class Nested(Reductions):

@@ -5,20 +5,22 @@
                                  if value not in seen: seen.append(value)
     x in seen, len(seen)         as they are
 
-Sets that are only asked stay what they are.  A test takes as long as the list is, as all of its items are compared.
+Sets that are made otherwise and only asked stay what they are.  A test takes as long as the list is, as all of its
+items are compared.
 """
 
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import gast
 
 from autobatch.frontend.refusals import refusal
 from autobatch.frontend.source import Source
-from autobatch.frontend.syntax import Namer, Statements, assign, load, store
+from autobatch.frontend.syntax import Namer, Statements, assign, bound_names, load, store
 
 _CHANGES = ("add", "discard", "remove", "update", "clear")
 _READERS = ("len", "sum", "sorted", "min", "max", "any", "all", "bool")
@@ -29,9 +31,10 @@ def without_sets(source: Source) -> Source:
     nodes = [*gast.walk(source.tree)]
     made = {id(node): node.targets[0].id for node in nodes if _makes_set(node, source)}
     sets = {owner.id for node in nodes for owner in _changed(node)} & {*made.values()}
+    fine = {id(name) for node in nodes for name in _uses(node)}
+    sets |= {name for name in _displayed(nodes, made) if all(id(use) in fine for use in _reads(name, nodes))}
     if not sets:
         return source
-    fine = {id(name) for node in nodes for name in _uses(node)}
     for node in nodes:
         if isinstance(node, gast.Name) and node.id in sets and isinstance(node.ctx, gast.Load) and id(node) not in fine:
             raise refusal(
@@ -52,6 +55,17 @@ def _makes_set(node: gast.AST, source: Source) -> bool:
             return source.lookup("set", None) is builtins.set and len(args) < 2
         case _:
             return False
+
+
+def _displayed(nodes: Sequence[gast.AST], made: Mapping[int, str]) -> set[str]:
+    """The variables that are only ever sets of which the items are written down."""
+    assigned = Counter(n.id for n in nodes if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Store))
+    found = Counter(made[id(node)] for node in nodes if id(node) in made and isinstance(node.value, gast.Set))
+    return {name for name, count in found.items() if assigned[name] == count}
+
+
+def _reads(name: str, nodes: Sequence[gast.AST]) -> list[gast.Name]:
+    return [n for n in nodes if isinstance(n, gast.Name) and n.id == name and isinstance(n.ctx, gast.Load)]
 
 
 def _changed(node: gast.AST) -> Iterator[gast.Name]:
@@ -82,7 +96,12 @@ class _Lists(gast.NodeTransformer):
         self.source, self.sets, self.places, self.namer = source, sets, places, Namer(source.tree)
 
     def visit_FunctionDef(self, node: gast.FunctionDef) -> gast.AST:
-        return self.generic_visit(node) if node is self.source.tree else node
+        if node is self.source.tree:
+            return self.generic_visit(node)
+        outer = self.sets
+        self.sets = outer - bound_names(node)
+        node, self.sets = self.generic_visit(node), outer
+        return node
 
     def visit_Assign(self, node: gast.Assign) -> gast.AST | Statements:
         if id(node) not in self.places:

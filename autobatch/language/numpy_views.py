@@ -57,6 +57,8 @@ class _Asked:
         def stand_in(value: Any) -> Any:
             if isinstance(value, WeakScalar):
                 return value.kind(0)
+            if isinstance(value, tf.DType):
+                return value.as_numpy_dtype
             if not is_tensor(value):
                 return value
             zeros = np.zeros(value.shape, value.dtype.as_numpy_dtype, order)

@@ -23,6 +23,7 @@ import tensorflow as tf
 from autobatch import context, errors, ir
 from autobatch.ir.types import Static
 from autobatch.language.choices import ifexp
+from autobatch.language.indexing import UnlikeItemsError
 
 Clauses = tuple[ir.Classes, ...]  # from the innermost outwards
 
@@ -108,7 +109,7 @@ class _Lowering:
                 ops += [ir.Primitive((v,), ir.COPY, (v + _RESULT,), op.location) for v in used]
                 continue
             if clauses and _may_raise(op):
-                ops.append(ir.Primitive((number, _RAISED), raised(op.function, clauses), op.inputs, op.location))
+                ops.append(ir.Primitive((number, _RAISED), raised(op, clauses), op.inputs, op.location))
                 test(op.location)
             ops.append(op)
         self.blocks[at] = self.ended(ops, block.terminator)
@@ -171,8 +172,9 @@ def _may_raise(op: ir.Primitive) -> bool:
     return False
 
 
-def raised(function: ir.Expression, clauses: Clauses) -> ir.Expression:
-    """Of what a function gets: the number of the clause that catches what it raises, or 0, and whether it is one."""
+def raised(op: ir.Primitive, clauses: Clauses) -> ir.Expression:
+    """Of what it gets: the number of the clause that catches what the operation raises, or 0, and whether it is one."""
+    function = op.function
     divides = _caught_by(errors.raised_by_members(ZeroDivisionError), clauses) > 0
 
     def call(*inputs: Any) -> tuple[Any, Any]:
@@ -181,7 +183,10 @@ def raised(function: ir.Expression, clauses: Clauses) -> ir.Expression:
             context.collected_choices(),
             context.checked_divisions(divides),
         ):
-            function.call(*map(_copied, inputs))
+            try:
+                function.call(*map(_copied, inputs))
+            except UnlikeItemsError as loop:
+                raise UnlikeItemsError(loop.count, variable=loop.variable or op.outputs[0]) from None
         number: Any = 0
         for remark in reversed(remarks):
             if remark.error is not None:

@@ -127,9 +127,9 @@ def _held_of(value: Any, inputs: Mapping[str, Any], views: Mapping[int, list[Any
     for v, given in inputs.items():
         for part in _objects(given):
             owners.setdefault(id(_root(part)), set()).add(v)
-    held: dict[str, bool] = {}
-    if opaque(type_of(value)):  # an object or a function, which may keep whatever it got
-        held = dict.fromkeys(inputs, False)
+    # An object or a function may keep whatever it got, and return it.
+    keepers = [v for v, given in inputs.items() if opaque(type_of(given))] if [*_objects(value)] else []
+    held = dict.fromkeys(inputs if opaque(type_of(value)) else keepers, False)
     for whole in _objects(value):
         pending, seen = [whole], set()
         while pending:

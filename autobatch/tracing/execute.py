@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any
 
 import tensorflow as tf
@@ -87,14 +88,7 @@ def execute(ops: Sequence[ir.Assign], env: dict[str, Any], graph: tf.Graph | Non
                 )
         for name, value, held in env.get(CROSSED, ()):
             if contents(value) != held:
-                error = errors.UnsupportedSyntaxError(
-                    f"`{name}` is a container that crossed a branch, a loop or a call, and is changed in place here.",
-                    [(op.location, "")],
-                    "make a new dict ({**d, 'key': v})."
-                    if isinstance(value, dict)
-                    else "fill a tensor of the greatest length (x[i] = v), or build the list by a comprehension.",
-                    kind="changed-container",
-                )
+                error = _changed(name, value, op.location)
                 error.helpers = functions_run(op.function.call, inputs)
                 raise error
         if graph:
@@ -104,6 +98,20 @@ def execute(ops: Sequence[ir.Assign], env: dict[str, Any], graph: tf.Graph | Non
         elif op.outputs:
             env.update(zip(op.outputs, outputs, strict=True))
     return outcomes
+
+
+def _changed(name: str, value: Any, location: ir.Location) -> errors.UnsupportedSyntaxError:
+    what, help = "container", "fill a tensor of the greatest length (x[i] = v), or build the list by a comprehension."
+    if isinstance(value, dict):
+        help = "make a new dict ({**d, 'key': v})."
+    elif isinstance(value, FunctionType):
+        what, help = "function with variables or lists of its own", "give it what it is to change, and return that."
+    return errors.UnsupportedSyntaxError(
+        f"`{name}` is a {what} that crossed a branch, a loop or a call, and is changed in place here.",
+        [(location, "")],
+        help,
+        kind="changed-container",
+    )
 
 
 def _outcome(remark: context.Remark, location: ir.Location) -> Outcome:

@@ -70,6 +70,9 @@ def _explained(error: Exception, location: ir.Location) -> Exception:
             "its value is not known then; f.unbatched runs one member in plain Python.",
             kind="symbolic-attribute",
         )
+    if isinstance(error, ValueError) and "array element with a sequence" in text:  # a[i] = x within a helper
+        what = "A per-member value is put into an array of NumPy's by code that runs while the program is lowered."
+        return errors.TypeMismatchError(what, places, _help("ymbolic"), kind="numpy-of-member")
     if isinstance(error, AttributeError | NotImplementedError | TypeError) and "ymbolic" in str(error):
         what = "Python and NumPy cannot compute with a per-member value"
         return errors.TypeMismatchError(

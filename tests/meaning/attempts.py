@@ -795,3 +795,16 @@ def raised_where_nobody_gets(n):
     if n > 5:
         return math.sqrt(-1) + [1, 2].index(3)
     return n
+
+
+@case(n)
+def helpers_that_are_mapped(n):
+    def checked(v):
+        if v < 0:
+            raise ValueError("negative")
+        return v
+
+    try:
+        return sum(map(checked, [n - 2, n]))
+    except ValueError:
+        return -1

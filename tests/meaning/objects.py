@@ -1,6 +1,7 @@
 """Identity, sequences, arrays and lists as objects, late binding, names of classes, small indices."""
 
 # ruff: noqa
+import copy
 from collections import deque
 import dataclasses
 
@@ -872,3 +873,98 @@ def augmented_alone(a):
     d = add_positive(a * 3)
     d += 1
     return c, total, d
+
+
+@case(A)
+def copies_of_an_array(a):
+    b, c = copy.copy(a), copy.deepcopy([a, 1])
+    a[0] = 50
+    b[1] = 7
+    return a, b, c[0], c[1]
+
+
+@case(X)
+def deep_copies_share_as_before(x):
+    row = [0, x]
+    g = [row, row]
+    h = copy.deepcopy(g)
+    h[0][0] = 5
+    return h[1][0] * 100 + g[0][0]
+
+
+@case(X)
+def shallow_copies(x):
+    g = [[x, 1], [2, 3]]
+    h = copy.copy(g)
+    h[0] = [7, 7]
+    h[1][0] = 50
+    d = {"a": [x]}
+    e = copy.copy(d)
+    e["a"].append(3)
+    e["b"] = 1
+    return g[0][0], g[1][0], len(d["a"]), len(d)
+
+
+@case(N([[[1, 2], [3, 4]], [[5, 6], [7, 8]]], i32), refused="shared-array")
+def next_of_an_iterator(m):
+    it = iter(m)
+    p = next(it)
+    p[0] = 50
+    return m
+
+
+def counter():
+    n = 0
+
+    def count():
+        nonlocal n
+        n += 1
+        return n
+
+    return count
+
+
+def collector():
+    found = []
+
+    def collect(v):
+        found.append(v)
+        return len(found)
+
+    return collect
+
+
+@case(X)
+def a_function_that_counts(x):
+    c, d = counter(), collector()
+    c()
+    d(x)
+    return c() + x, d(7)
+
+
+@case(X, refused="changed-container")
+def a_function_that_counts_in_a_branch(x):
+    c = counter()
+    if x > 2:
+        c()
+    return c()
+
+
+@case(X, refused="changed-container")
+def a_function_that_collects_in_a_loop(x):
+    c = collector()
+    for i in range(x):
+        c(i)
+    return c(7)
+
+
+def filled(a, v):
+    for i in range(len(a)):
+        a[i] = v
+
+
+@case(X)
+def a_known_array_filled_by_a_helper(x):
+    a = np.zeros(3)
+    filled(a, x)
+    return a

@@ -126,3 +126,26 @@ def returns_a_set(n):
     s = set()
     s.add(n)
     return s
+
+
+@case(n)
+def filled_by_a_nested_function(n):
+    seen = set()
+
+    def walk(i):
+        if i in seen:
+            return 0
+        seen.add(i)
+        return 1 + walk((i * 3 + 1) % (n + 5))
+
+    return walk(1), len(seen)
+
+
+@case(n)
+def asked_by_a_nested_function(n):
+    digits = {2, n, n}
+
+    def has(v):
+        return v in digits
+
+    return has(3), has(2), len(digits)
