@@ -33,14 +33,16 @@ def said_in_the_code() -> dict[str, tuple[str, str]]:
     for path in sorted(ROOT.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             name = ast.unparse(node.func).split(".")[-1] if isinstance(node, ast.Call) else ""
-            if not name.endswith(("Error", "refuse", "_Refused")):
+            if not name.endswith(("Error", "refuse", "_Refused", "refusal")):
                 continue
             given = {keyword.arg: keyword.value for keyword in node.keywords}
             match name:
                 case "_Refused":
                     what, help, kind = node.args
-                case "refuse":
-                    (_, what, help), kind = node.args, given.get("kind")
+                case "refusal" if len(node.args) == 4:
+                    _, what, help, kind = node.args
+                case "refuse" | "refusal":
+                    (_, what, help, *_), kind = node.args, given.get("kind")
                 case _:
                     what, kind = node.args[0] if node.args else None, given.get("kind")
                     help = given.get("help", node.args[2] if len(node.args) > 2 else None)

@@ -312,8 +312,8 @@ def changed_by_a_helper(x):
     found = [1]
     while len(found) < x:
         found.append(1)
-    push = lambda: found.append(2)  # noqa: E731
-    push()  # here
+    push = lambda: found.append(2)  # here  # noqa: E731
+    push()
     return found
 
 

@@ -329,7 +329,10 @@ def length_of_a_scalar(x):
 
 
 def nonlocal_helper(x):
-    total = 0.0
+    if x > 0:
+        total = 0.0
+    else:
+        total = 1.0
 
     def add(y):
         nonlocal total  # here
@@ -337,6 +340,15 @@ def nonlocal_helper(x):
 
     add(x)
     return total
+
+
+@ab.autobatch
+def halved(x):
+    return halved(x / 2) if x > 1 else x
+
+
+def calls_in_a_key(x):
+    return max([x, 2.0], key=lambda v: halved(v))  # here
 
 
 def static_from_member(x):
@@ -490,7 +502,8 @@ CASES = [
     (filters_by_truth, UnsupportedSyntaxError), (branching_lambda, UnsupportedSyntaxError),
     (grows_in_a_loop, TypeMismatchError),
     (wrong_targets, TypeMismatchError), (filters, UnsupportedSyntaxError), (length_of_a_scalar, TypeMismatchError),
-    (nonlocal_helper, UnsupportedSyntaxError), (static_from_member, UnsupportedSyntaxError),
+    (nonlocal_helper, UnsupportedSyntaxError), (calls_in_a_key, UnsupportedSyntaxError),
+    (static_from_member, UnsupportedSyntaxError),
     (unregistered_dataclass, TypeMismatchError), (kept_method, TypeMismatchError),
     (kept_function, UnsupportedSyntaxError), (text_of_a_member, TypeMismatchError),
     (formats_a_member, TypeMismatchError), (key_of_a_member, TypeMismatchError),

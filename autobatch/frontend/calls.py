@@ -45,8 +45,10 @@ class Calls(Objects):
         if callee is None and any(self.is_function(a) for a in (*node.args, *(k.value for k in node.keywords))):
             own = isinstance(node.func, gast.Name) and node.func.id in self.definitions
             callee = self.closure(node.func.id) if own else as_program(value)
+            if callee is not None and not own:  # other calls of it may stay as they are
+                node = gast.copy_location(gast.Call(self.own_name(value, node.func), node.args, node.keywords), node)
         if callee is not None:
-            return self.autobatched_call(node, callee)
+            return self.autobatched_call(node, replace(callee, of=self.class_of_own(node)))
         if (method := self.method_call(node)) is not None:
             return method
         if makes_objects(value) and (callee := self.callee_of(value.__init__)) is not None:
@@ -57,16 +59,22 @@ class Calls(Objects):
         match node.func:
             case gast.Attribute(value=gast.Constant(value=str()), attr="format") if not node.keywords:
                 return support("text", [node.func.value, *self.in_order(node.args)], node)
-            case gast.Name(id="super") if not node.args:
-                self.refuse(
-                    node,
-                    "`super()` without arguments",
-                    "name the parent: Parent.method(self, ...).",
-                    kind="super-without-arguments",
-                )
         call = self.children(node)
         self.use_operator(call)
         return call
+
+    def own_name(self, function: Any, at: gast.AST) -> gast.AST:
+        """A name of the program's own for a function."""
+        return load(self.bind(getattr(function, "__name__", "function"), function), at)
+
+    def class_of_own(self, node: gast.Call) -> type | None:
+        """The class of the object that ``Parent.method(self, ...)`` hands on, where this is a method itself."""
+        own, parameters = self.source.static.get(CLASS), self.tree.args.args
+        if own is None or not node.args or not isinstance(node.func, gast.Attribute) or not parameters:
+            return None
+        parent, first = self.static_value(node.func.value), node.args[0]
+        handed_on = isinstance(first, gast.Name) and first.id == parameters[0].id
+        return own if handed_on and isinstance(parent, type) and issubclass(own, parent) else None
 
     def printed(self, node: gast.Call) -> gast.AST:
         """``print(...)``: one text, and the values that go into it."""
@@ -174,7 +182,9 @@ class Calls(Objects):
         return [name for name, value in known.items() if callee.undecorated or callable(value)]
 
     def is_function(self, node: gast.AST) -> bool:
-        """Whether this names a nested function that is one of the program's own."""
+        """Whether this names a nested function that is one of the program's own, or is a lambda that calls one."""
+        if isinstance(node, gast.Lambda):
+            return self.call_inside(node) is not None
         if not isinstance(node, gast.Name):
             return False
         own = self.definitions.get(node.id)

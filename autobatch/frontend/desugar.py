@@ -24,11 +24,18 @@ from autobatch.frontend.list_methods import ListMethods
 from autobatch.frontend.loops import split_walrus
 from autobatch.frontend.maps import without_maps
 from autobatch.frontend.match import without_match
+from autobatch.frontend.nonlocals import without_nonlocals
+from autobatch.frontend.parents import without_super
 from autobatch.frontend.refusals import together
 from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.sets import without_sets
 from autobatch.frontend.source import Source, unparse
 from autobatch.frontend.syntax import Statements, always_leaves, assign, constant, load, renamed, store, support
+
+# Each from a function to one that has less of Python's, before what is left is looked at.
+_BEFORE = (
+    without_super, without_nonlocals, without_maps, without_generators, without_match, without_sets, without_item_loops,
+)  # fmt: skip
 
 
 def desugar(source: Source, callee_of: Callable[[Any], Callee | None], unrolled: Mapping[Any, int]) -> Core:
@@ -39,7 +46,8 @@ def desugar(source: Source, callee_of: Callable[[Any], Callee | None], unrolled:
       callee_of: tells an autobatched function from other objects.
       unrolled: how many items each loop has that must be unrolled, by its place.
     """
-    source = without_item_loops(without_sets(without_match(without_generators(without_maps(source)))))
+    for pass_ in _BEFORE:
+        source = pass_(source)
     fence.check(source)
     deques.check(source)
     return _Desugarer(source, ListMethods(source).visit(source.tree), callee_of, unrolled).run()

@@ -38,7 +38,8 @@ class Frontend:
 
     def place(self, loop: UnlikeItemsError) -> tuple:
         """The loop that must be unrolled, as ``lower`` is told of it."""
-        return loop.function, self.cores[loop.function].loops[loop.variable.split(".")[0]]
+        function, variable = (name.split(".")[0] for name in (loop.function, loop.variable))  # without passes' marks
+        return function, self.cores[function].loops[variable]
 
 
 def lower(

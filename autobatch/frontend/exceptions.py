@@ -51,6 +51,8 @@ class Exceptions(Nested):
         values: Statements = []
         text = self.text(node.msg, values) if node.msg is not None else ""
         test = self.expression(node.test)
+        if any(isinstance(part, gast.Is | gast.IsNot) for part in gast.walk(node.test)):
+            test = self.temporary(test, "cond")  # which may ask whether a variable is None
         arguments = [test, constant(self.written(node.test), node), constant(text, node)]
         if values:
             arguments.append(self.shown(values, node))

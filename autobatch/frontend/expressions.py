@@ -8,7 +8,7 @@ from typing import Any
 
 import gast
 
-from autobatch import ir
+from autobatch import errors, ir
 from autobatch.frontend.core import Callee, Helper, Target
 from autobatch.frontend.list_methods import popped
 from autobatch.frontend.scope import UNKNOWN, Scope
@@ -128,6 +128,7 @@ class Expressions(Scope):
         self.rest: Statements = []  # the statements after this one in its block
         self.calls: dict[str, Target] = {}
         self.helpers: dict[str, Helper] = {}
+        self.never_values: dict[str, errors.UnsupportedSyntaxError] = {}  # helpers that can only be called or given
         # Nested functions that are functions of their own, the arguments that are such among them.
         self.lifted = {name: value for name, value in self.source.static.items() if isinstance(value, Callee)}
         self.definitions: dict[str, gast.FunctionDef] = {}  # what the helpers are made of
@@ -222,6 +223,8 @@ class Expressions(Scope):
                 "call it, or define it outside.",
                 kind="nested-function-as-value",
             )
+        if node.id in self.never_values:
+            raise self.never_values[node.id]
         helper = self.helpers.get(node.id)
         changing = helper is not None and helper.changes
         name = self.children(node)
@@ -423,13 +426,18 @@ class Expressions(Scope):
     on_Lambda = scope
 
     def in_scope(self, node: gast.AST) -> gast.AST:
+        call = self.call_inside(node)
+        if call is not None:
+            self.refuse(
+                call,
+                "an autobatched call inside a lambda or a straight-line helper",
+                "write a nested `def` and call it, or use a for loop.",
+                kind="call-inside-lambda",
+            )
+        return _InScope(self, bound_names(node)).generic_visit(node)
+
+    def call_inside(self, node: gast.AST) -> gast.Call | None:
+        """The first call of a function of the program in a lambda, a nested function or a comprehension."""
         inner = bound_names(node)
-        for part in gast.walk(node):
-            if isinstance(part, gast.Call) and not (set(names(part.func)) & inner) and self.callee(part.func):
-                self.refuse(
-                    part,
-                    "an autobatched call inside a lambda or a straight-line helper",
-                    "write a nested `def` and call it, or use a for loop.",
-                    kind="call-inside-lambda",
-                )
-        return _InScope(self, inner).generic_visit(node)
+        calls = (part for part in gast.walk(node) if isinstance(part, gast.Call) and not set(names(part.func)) & inner)
+        return next((call for call in calls if self.callee(call.func)), None)

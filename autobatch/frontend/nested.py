@@ -17,11 +17,11 @@ import gast
 from autobatch import errors
 from autobatch.frontend import fence
 from autobatch.frontend.core import Callee, Helper
-from autobatch.frontend.list_methods import CHANGES
+from autobatch.frontend.list_methods import CHANGES, METHODS, POPS
 from autobatch.frontend.reductions import Reductions
 from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.source import SUPPORT, Source, compile_functions
-from autobatch.frontend.syntax import assign, bound_names, late_names, names, parameter_names, renamed
+from autobatch.frontend.syntax import assign, bound_names, late_names, names, parameter_names, renamed, root_of
 from autobatch.language.values import is_tensor
 
 _CONTROL_FLOW = (
@@ -143,7 +143,13 @@ class Nested(Reductions):
         new = self.namer.fresh(name) if name in self.helpers else name
         original = renamed(copy.deepcopy(definition), {name: new})
         self.rename_rest(name, new)
-        body = renamed(self.in_scope(function), {name: new})
+        try:
+            body = renamed(self.in_scope(function), {name: new})
+        except errors.UnsupportedSyntaxError as error:
+            if error.kind != "call-inside-lambda":
+                raise
+            self.never_values[new] = error
+            body = original if isinstance(original, gast.FunctionDef) else original.value
         if isinstance(definition, gast.FunctionDef):
             body.name = new
         statement = body if isinstance(definition, gast.FunctionDef) else assign(new, body, definition)
@@ -201,7 +207,9 @@ class Nested(Reductions):
         """The nested function or lambda that an argument is, with what it captures; None: it is something else."""
         if isinstance(node, gast.Name) and node.id in self.definitions:
             return self.closure(node.id)
-        if isinstance(node, gast.Lambda) and set(late_names(node)) & (self.locals | self.temporaries):
+        if isinstance(node, gast.Lambda) and (
+            set(late_names(node)) & (self.locals | self.temporaries) or self.call_inside(node)
+        ):
             return self.made(_as_function(node, self.namer.fresh("function")), ())
         value = self.static_value(node)
         return value if isinstance(value, Callee) else None
@@ -307,8 +315,9 @@ class Nested(Reductions):
 def _changes_what_is_given(function: gast.FunctionDef) -> bool:
     """Whether a function may change in place what it has not made itself."""
     parts = [part for statement in function.body for part in gast.walk(statement)]
-    if any(isinstance(part, gast.Attribute) and isinstance(part.ctx, gast.Store) for part in parts):
-        return True  # of an object that it captures; those of its own variables have become calls
+    roots = {getattr(_root_of_change(part), "id", None) for part in parts}
+    if roots - bound_names(function) - {None}:
+        return True  # of what it captures; changes of its own variables have become calls
     changed = {call.args[0].id for call in parts if _is_change(call)}
     found = dict.fromkeys(parameter_names(function.args), False)
     for part in parts:
@@ -317,6 +326,16 @@ def _changes_what_is_given(function: gast.FunctionDef) -> bool:
             names = [n.id for target in part.targets for n in gast.walk(target) if isinstance(n, gast.Name)]
             found |= {name: fresh and found.get(name, True) for name in names}
     return any(not found.get(name, False) for name in changed)
+
+
+def _root_of_change(node: gast.AST) -> gast.AST | None:
+    """What it is that an item or an attribute is assigned of, or a method changes."""
+    match node:
+        case gast.Subscript(ctx=gast.Store() | gast.Del()) | gast.Attribute(ctx=gast.Store()):
+            return root_of(node)
+        case gast.Call(func=gast.Attribute(value=owner, attr=method)) if method in METHODS or method in POPS:
+            return root_of(owner)
+    return None
 
 
 _MADE_HERE = (gast.Call, gast.List, gast.ListComp, gast.Constant, gast.BinOp)  # calls as well: np.zeros(3)

@@ -58,9 +58,10 @@ def _makes_set(node: gast.AST, source: Source) -> bool:
 
 
 def _displayed(nodes: Sequence[gast.AST], made: Mapping[int, str]) -> set[str]:
-    """The variables that are only ever sets of which the items are written down."""
+    """The variables that are only ever sets of which the items are written down, or that have none."""
     assigned = Counter(n.id for n in nodes if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Store))
-    found = Counter(made[id(node)] for node in nodes if id(node) in made and isinstance(node.value, gast.Set))
+    places = (node for node in nodes if id(node) in made)
+    found = Counter(made[id(node)] for node in places if isinstance(node.value, gast.Set) or not node.value.args)
     return {name for name, count in found.items() if assigned[name] == count}
 
 

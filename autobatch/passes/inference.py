@@ -159,7 +159,7 @@ class _Inference:
             del self.pending[at]
             self.failures.pop(at, None)
             self.walk(*at)
-            if not self.pending and not self.failures:
+            if not self.pending and not self.failures and not self.unlike:
                 self.end_without_results()
         if self.unlike:
             raise UnrollingNeeded(self.unlike)

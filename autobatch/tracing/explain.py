@@ -185,6 +185,9 @@ def is_users(code: types.CodeType) -> bool:
 
 
 def is_users_file(name: str) -> bool:
+    """Whether it is the user's, or a cell of a notebook's, whose text ``linecache`` has."""
+    if name in linecache.cache and not os.path.isfile(name):
+        return not name.startswith("<attrs ")
     return os.path.isfile(name) and not os.path.realpath(name).startswith(_INSTALLED)
 
 

@@ -26,8 +26,10 @@ def _is_users(cls: type) -> bool:
         return True
     if cls.__module__.partition(".")[0] == "autobatch":
         return False
-    file = getattr(sys.modules.get(cls.__module__), "__file__", None)
-    return cls.__module__ == "__main__" if file is None else is_users_file(file)
+    if cls.__module__ == "__main__" or cls.__module__ not in sys.modules:  # of a notebook's cell, or of exec's
+        return True
+    file = getattr(sys.modules[cls.__module__], "__file__", None)
+    return file is not None and is_users_file(file)
 
 
 def adopt(value: Any, again: Callable[[], Any] | None) -> None:

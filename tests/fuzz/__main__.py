@@ -10,9 +10,12 @@ import typer
 from hypothesis import HealthCheck, Phase, given, note, seed, settings
 from rich.progress import Progress
 
-from tests.fuzz import control, lists, numbers, objects, outside
+from tests.fuzz import classes, control, functions, lists, numbers, objects, outside
 
-FAMILIES = {"control": control, "lists": lists, "numbers": numbers, "objects": objects, "outside": outside}
+FAMILIES = {
+    "classes": classes, "control": control, "functions": functions, "lists": lists, "numbers": numbers,
+    "objects": objects, "outside": outside,
+}  # fmt: skip
 
 
 def main(

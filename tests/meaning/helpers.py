@@ -298,7 +298,7 @@ def a_helper_that_catches_within_others(n):
     return at_twice(inverse_or_zero, n)
 
 
-@case(n, refused="call-inside-lambda")
+@case(n)
 def a_helper_that_catches_in_a_lambda(n):
     return at_twice(lambda v: inverse_or_zero(v) + 1, n)
 
@@ -552,3 +552,108 @@ def a_helper_that_catches_and_appends(n):
     xs = []
     r = noting(xs, n)
     return r, len(xs)
+
+
+def bounded(v, low=0, high=3):
+    if v < low:
+        return low
+    return high if v > high else v
+
+
+def doubly(g, v):
+    for _ in range(2):
+        v = g(v) % 31
+    return v
+
+
+def given(g, v):
+    return g(v)
+
+
+@case(n)
+def nested_functions_that_call_helpers(n):
+    count = [n]
+
+    def g(v):
+        return bounded(count[0], high=bounded(v))
+
+    def h(v):
+        return bounded(v + 1)
+
+    k = lambda v: bounded(v) + n
+    return given(g, n) + g(n), doubly(lambda w: w + h(w), n), k(n) + given(k, 2), doubly(lambda w: h(h(n)), n)
+
+
+@case(n)
+def a_helper_in_a_comprehension_that_may_raise(n):
+    def checked(v):
+        if v < 0:
+            raise ValueError("negative")
+        return sum([v + i for i in range(n)])
+
+    try:
+        return checked(n - 1)
+    except ValueError:
+        return -1
+
+
+@case(n)
+def nonlocal_variables(n):
+    count, best = 0, n - 10
+    a: float = 1.0
+
+    def rec(k):
+        nonlocal count, best
+        count += 1
+        if k > best:
+            best = k
+        if k > 0:
+            rec(k - 1)
+
+    def halve():
+        nonlocal a, n
+        a /= 2
+        n += 1
+        return n
+
+    rec(n)
+    for _ in range(3):
+        halve()
+    inner = sum(a for a in [1, 2])
+    return count, best, a, halve(), n, inner
+
+
+@case(n)
+def nonlocal_of_a_function_in_a_function(n):
+    k = 0
+
+    def outer():
+        def inner():
+            nonlocal k
+            k += 1
+
+        inner()
+        inner()
+
+    outer()
+    if n > 2:
+        outer()
+    return k
+
+
+@case(n)
+def nested_functions_that_change_what_they_capture(n):
+    xs, count = [n, 2, 3], [0]
+
+    def swap(i, j):
+        xs[i], xs[j] = xs[j], xs[i]
+
+    def add(v):
+        count.append(v)
+
+    swap(0, 2)
+    if n > 2:
+        swap(0, 1)
+    for i in range(n):
+        add(i)
+    return xs, len(count)

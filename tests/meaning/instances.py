@@ -531,3 +531,60 @@ def changed_by_a_nested_function(x, n):
     for i in range(n):
         total += move(i)
     return state.position, total
+
+
+class Mover:
+    def __init__(self, x):
+        if x < 0:
+            x = 0
+        self.x = x
+
+    def go(self, d):
+        if d > 2:
+            self.x += d
+        return self.x
+
+    @property
+    def far(self):
+        return self.x * 2 if self.x > 1 else 0
+
+
+class Runner(Mover):
+    def __init__(self, x, speed):
+        super().__init__(x)
+        self.speed = speed
+
+    def go(self, d):
+        r = super().go(d + self.speed)
+        if r > 5:
+            self.speed += 1
+        return r
+
+    @property
+    def far(self):
+        if self.speed > 1:
+            return super().far + 1
+        return 0
+
+
+class Jumper(Mover):
+    def go(self, d):
+        if d > 1:
+            return super().go(d) * 2
+        return 1
+
+
+class Both(Jumper, Runner):
+    pass
+
+
+@case(n)
+def super_of_one_parent(n):
+    a, b = Runner(n, 2), Jumper(n)
+    return a.go(n), a.go(1), a.speed, a.far, b.go(n), b.x
+
+
+@case(n)
+def super_goes_by_the_object(n):
+    a, b = Both(n, 2), Jumper(n)
+    return a.go(n), a.speed, b.go(n)
