@@ -141,8 +141,8 @@ def returns_an_object(x):
     return object()  # here
 
 
-def sorted_by_a_key(x):
-    return sorted([x, -x], key=abs)[0]  # here
+def sorts_pairs(x):
+    return sorted([(x, 1), (-x, 2)])[0][0]  # here
 
 
 def prints_all(x):
@@ -451,7 +451,7 @@ CASES = [
     (float_index, TypeMismatchError),
     (writes_into_a_result, UnsupportedSyntaxError), (loop_over_items, UnsupportedSyntaxError),
     (matches, UnsupportedSyntaxError), (shape_of_a_member, TypeMismatchError),
-    (returns_an_object, TypeMismatchError), (sorted_by_a_key, TypeMismatchError),
+    (returns_an_object, TypeMismatchError), (sorts_pairs, TypeMismatchError),
     (prints_all, UnsupportedSyntaxError), (raises_a_variable, UnsupportedSyntaxError),
     (range_of_a_pair, UnsupportedSyntaxError), (float_of_a_vector, TypeMismatchError),
     (passes_a_pair, UnsupportedSyntaxError), (without_end, UnsupportedSyntaxError),

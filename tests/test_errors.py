@@ -169,7 +169,7 @@ def vector_condition(x):
 
 
 def calls_branching_helper(x):
-    return max([x, -x], key=helper_that_branches)  # here
+    return max(x, -x, key=helper_that_branches)  # here
 
 
 def bad_shapes(x):
@@ -348,7 +348,7 @@ def halved(x):
 
 
 def calls_in_a_key(x):
-    return max([x, 2.0], key=lambda v: halved(v))  # here
+    return max(x, 2.0, key=lambda v: halved(v))  # here
 
 
 def static_from_member(x):

@@ -65,12 +65,14 @@ def _typed(
         program = dataclasses.replace(frontend.program, arguments=tuple(taken.types), shared=tuple(taken.shared_types))
         try:
             with context.lists_of(list_capacity):
-                return frontend, program, passes.run(passes.until("types"), program)
+                typed = passes.run(passes.until("types"), program)
+            if len(CLASSES) == classes:  # of a class that is met for the first time the methods are known now
+                return frontend, program, typed
         except UnrollingNeeded as needed:
             unrolled |= {frontend.place(loop): loop.count for loop in needed.loops}
         except errors.AutobatchError as error:
             found = frozenset(code for code in (*error.helpers, *cached(frontend.cores.values())) if is_users(code))
-            if found <= helpers and len(CLASSES) == classes:  # of a class that is met for the first time it asks again
+            if found <= helpers and len(CLASSES) == classes:
                 raise
             helpers |= found
 

@@ -21,7 +21,7 @@ from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.source import CLASS, signature, unparse
 from autobatch.frontend.syntax import constant, load, support
 from autobatch.frontend.texts import escaped
-from autobatch.frontend.undecorated import as_program
+from autobatch.frontend.undecorated import as_program, asks_for_types
 from autobatch.language.mathematics import STAND_INS
 from autobatch.language.numpy import METHODS, is_numpy
 from autobatch.language.objects import member_class
@@ -42,6 +42,8 @@ class Calls(Objects):
         value = self.static_value(node.func)
         if callee is None and self.has_local(node) and not node.keywords:
             callee = written(value, len(node.args))
+        if callee is None and self.has_local(node) and asks_for_types(value) and (callee := as_program(value)):
+            node = gast.copy_location(gast.Call(self.own_name(value, node.func), node.args, node.keywords), node)
         if callee is None and any(self.is_function(a) for a in (*node.args, *(k.value for k in node.keywords))):
             own = isinstance(node.func, gast.Name) and node.func.id in self.definitions
             callee = self.closure(node.func.id) if own else as_program(value)
@@ -51,7 +53,7 @@ class Calls(Objects):
             return self.autobatched_call(node, replace(callee, of=self.class_of_own(node)))
         if (method := self.method_call(node)) is not None:
             return method
-        if makes_objects(value) and (callee := self.callee_of(value.__init__)) is not None:
+        if makes_objects(value) and (callee := self.program_of(value.__init__)) is not None:
             return self.construction(node, replace(callee, of=value))
         self.used_at_once |= {id(argument) for argument in (*node.args, *(k.value for k in node.keywords))}
         if value is builtins.print:

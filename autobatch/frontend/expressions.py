@@ -12,6 +12,7 @@ from autobatch import errors, ir
 from autobatch.frontend.core import Callee, Helper, Target
 from autobatch.frontend.list_methods import popped
 from autobatch.frontend.scope import UNKNOWN, Scope
+from autobatch.frontend.source import SUPPORT
 from autobatch.frontend.syntax import (
     Statements,
     assign,
@@ -30,6 +31,17 @@ from autobatch.language.numpy import ATTRIBUTES
 
 _MAKES_NEW = (gast.BinOp, gast.UnaryOp, gast.Compare, gast.Constant)  # what no variable holds
 _DISPLAYS = (gast.Tuple, gast.List)
+_LISTS = ("list_", "sorted_", "sorted_by", "tuple_")
+
+
+def _is_sequence(node: gast.AST) -> bool:
+    """Whether this is plainly a list or a tuple."""
+    match node:
+        case gast.Call(func=gast.Attribute(value=gast.Name(id=module), attr=operator)) if module == SUPPORT:
+            return operator in _LISTS
+    return isinstance(node, _DISPLAYS)
+
+
 _TOTAL_OPERATORS = (gast.Add, gast.Sub, gast.Mult)
 _TOTAL_COMPARISONS = (gast.Lt, gast.LtE, gast.Gt, gast.GtE, gast.Eq, gast.NotEq, gast.Is, gast.IsNot)
 
@@ -98,8 +110,8 @@ class _InScope(gast.NodeTransformer):
     def visit_Compare(self, node: gast.Compare) -> gast.AST:
         node = self.generic_visit(node)
         (op, *more), (right, *_) = node.ops, node.comparators
-        displays = isinstance(node.left, _DISPLAYS) or isinstance(right, _DISPLAYS)
-        if more or not (isinstance(op, gast.Is | gast.IsNot) or (isinstance(op, gast.Eq | gast.NotEq) and displays)):
+        sequences = _is_sequence(node.left) or _is_sequence(right)
+        if more or not (isinstance(op, gast.Is | gast.IsNot) or (isinstance(op, gast.Eq | gast.NotEq) and sequences)):
             return node
         same = support("is_" if isinstance(op, gast.Is | gast.IsNot) else "equal", [node.left, right], node)
         return same if isinstance(op, gast.Is | gast.Eq) else support("not_", [same], node)
@@ -380,7 +392,7 @@ class Expressions(Scope):
         if isinstance(op, gast.Is | gast.IsNot) and (self.has_local(left) or self.has_local(right)):
             same = support("is_", [left, right], at)
             return same if isinstance(op, gast.Is) else support("not_", [same], at)
-        if isinstance(op, gast.Eq | gast.NotEq) and isinstance(left, _DISPLAYS) | isinstance(right, _DISPLAYS):
+        if isinstance(op, gast.Eq | gast.NotEq) and (_is_sequence(left) or _is_sequence(right)):
             same = support("equal", [left, right], at)
             return same if isinstance(op, gast.Eq) else support("not_", [same], at)
         return gast.copy_location(gast.Compare(left=left, ops=[op], comparators=[right]), at)

@@ -38,6 +38,7 @@ CHANGES = frozenset(
         "pop_inside",
         "augment",
         "delete",
+        "sort_by",
         *(operator for operator, _ in METHODS.values()),
     }
 )

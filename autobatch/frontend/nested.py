@@ -18,8 +18,8 @@ from autobatch import errors
 from autobatch.frontend import fence
 from autobatch.frontend.core import Callee, Helper
 from autobatch.frontend.list_methods import CHANGES, METHODS, POPS
-from autobatch.frontend.reductions import Reductions
 from autobatch.frontend.scope import UNKNOWN
+from autobatch.frontend.sorting import Sorting
 from autobatch.frontend.source import SUPPORT, Source, compile_functions
 from autobatch.frontend.syntax import assign, bound_names, late_names, names, parameter_names, renamed, root_of
 from autobatch.language.values import is_tensor
@@ -29,7 +29,7 @@ _CONTROL_FLOW = (
 )  # fmt: skip
 
 
-class Nested(Reductions):
+class Nested(Sorting):
     def do_FunctionDef(self, node: gast.FunctionDef) -> None:
         if self.assignments[node.name] > 1:
             self.refuse(

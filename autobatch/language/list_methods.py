@@ -32,8 +32,8 @@ from autobatch.language.values import WeakScalar, is_tensor, per_member, weak
 
 
 def owned(values: list) -> list:
-    """The list, to be changed in place; another one if it has crossed a branch, a loop or a call."""
-    return list(values) if context.has_crossed(values) else values
+    """The list, to be changed in place; another one if it has crossed a branch, a loop or a call, or is a choice."""
+    return list(values) if context.has_crossed(values) or context.is_choice(values) else values
 
 
 def _of(value: MemberList, columns: Iterable[tf.Tensor], length: Any) -> MemberList:

@@ -83,6 +83,7 @@ def sought(values: MemberList, start: bool) -> WeakScalar:
 
 def counted(values: Any, item: Any) -> Any:
     """``values.count(item)``"""
+    values = [*values] if isinstance(values, tuple) else values
     if not is_list(values) or not any(map(per_member, tf.nest.flatten([values, item]))):
         return values.count(item)
     if isinstance(values, list) and not values:
@@ -92,8 +93,9 @@ def counted(values: Any, item: Any) -> Any:
 
 def index(values: Any, item: Any) -> Any:
     """``values.index(item)``"""
-    if not is_list(values) or not any(map(per_member, tf.nest.flatten([values, item]))):
+    if not isinstance(values, list | tuple | MemberList) or not any(map(per_member, tf.nest.flatten([values, item]))):
         return values.index(item)
+    values = [*values] if isinstance(values, tuple) else values
     if isinstance(values, list) and not values:
         raise ValueError("x is not in list")
     found = matches(as_member_list(values), item)
@@ -121,8 +123,8 @@ def sorted_(values: MemberList, *, key: Any = None, reverse: Any = False) -> Mem
     """``sorted(values)``"""
     if key is not None or per_member(reverse) or len(values.columns) != 1 or values.columns[0].shape.rank != 1:
         raise errors.TypeMismatchError(
-            "Members' values are sorted by a key, or are no numbers.",
-            help="sort an array of keys: tf.argsort, and tf.gather.",
+            "Members' values are sorted that are no numbers, or in an order that differs between members.",
+            help="sort by a key that is a number, or several: sorted(pairs, key=lambda pair: (pair[0], pair[1])).",
             kind="sorted-by-key",
         )
     (column,) = values.columns

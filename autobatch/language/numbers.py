@@ -50,29 +50,29 @@ def divmod_(left: Any, right: Any) -> Any:
     return left // right, left % right
 
 
-def round_(value: Any, digits: Any = None) -> Any:
-    """``round(value)``, to the even of two integers that are as near; a narrow float to ``digits`` as NumPy does it."""
+def round_(value: Any, ndigits: Any = None) -> Any:
+    """``round(value)``, to the even of two integers that are as near; a narrow float to digits as NumPy does it."""
     if not per_member(value):
-        return round(value) if digits is None else round(value, digits)
+        return round(value) if ndigits is None else round(value, ndigits)
     kind = python_kind(value)
-    if kind is None or per_member(digits):
+    if kind is None or per_member(ndigits):
         what = "of an array" if kind is None else "to a number of digits that differs between members"
         raise errors.TypeMismatchError(f"round {what}.", help="use tf.round.", kind="scalar-function")
     if kind is not float:
-        if digits is None or digits >= 0:
+        if ndigits is None or ndigits >= 0:
             return int_(value)
-        unit = 10**-digits
+        unit = 10**-ndigits
         whole, rest = divmod_(int_(value), unit)
         up = either(rest * 2 > unit, lambda: both(rest * 2 == unit, lambda: whole % 2 == 1))
         return (whole + ifexp(up, lambda: 1, lambda: 0)) * unit
     tensor = value.tensor if isinstance(value, WeakScalar) else value
-    if digits is None:
+    if ndigits is None:
         return int_(tf.round(tensor))
     if tensor.dtype == tf.float64:
-        rounded = to_digits(tensor, digits)
+        rounded = to_digits(tensor, ndigits)
         return WeakScalar(rounded, float) if isinstance(value, WeakScalar) else rounded
-    scale = tf.constant(10.0 ** abs(digits), tensor.dtype)
-    there, back = (tf.multiply, tf.divide) if digits >= 0 else (tf.divide, tf.multiply)
+    scale = tf.constant(10.0 ** abs(ndigits), tensor.dtype)
+    there, back = (tf.multiply, tf.divide) if ndigits >= 0 else (tf.divide, tf.multiply)
     rounded = back(tf.round(there(tensor, scale)), scale)
     return tf.where(tf.math.is_finite(rounded), rounded, tensor)
 

@@ -64,7 +64,12 @@ def _to_tensor(leaves: list[Any]) -> Callable:
 def _array(value: Any, dtype: Any = None, copy: Any = None) -> tf.Tensor:
     del copy
     made = tf.identity(value) if is_tensor(value) else tf.convert_to_tensor(value)
-    return made if dtype is None else tf.cast(made, dtype)
+    return made if dtype is None else tf.cast(made, _dtype(dtype))
+
+
+def _dtype(dtype: Any) -> tf.DType:
+    """What NumPy takes for a dtype, which is float64 for ``float``."""
+    return dtype if isinstance(dtype, tf.DType) else tf.as_dtype(np.dtype(dtype))
 
 
 def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> tf.Tensor:
@@ -88,7 +93,7 @@ _OWN: dict[Callable, Callable] = {
 
 
 def _astype(x: tf.Tensor, dtype: Any) -> tf.Tensor:
-    return tf.cast(x, np.dtype(dtype))
+    return tf.cast(x, _dtype(dtype))
 
 
 def _item(x: tf.Tensor) -> Any:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from autobatch import context, errors
@@ -69,6 +70,8 @@ from autobatch.language.objects import (
     users_class,
 )
 from autobatch.language.paths import Field, indices, pop_inside
+from autobatch.language.sorting import max_by, min_by, sorted_by
+from autobatch.language.sorting import sorted_by as sort_by  # in place
 from autobatch.language.structs import Rows
 from autobatch.language.values import (
     WeakScalar,
@@ -83,10 +86,11 @@ arithmetic.install()
 __all__ = [
     "Field", "admits", "and_", "append", "attribute", "augment", "blank", "bool_", "both", "cast_to", "clear",
     "copied", "counted", "deepcopy", "delete", "divmod_", "either", "equal", "extend", "float_", "getitem", "ifexp",
-    "index", "indices", "insert", "int_", "is_a", "item", "item_from_end", "items_of", "member_class", "method",
+    "index", "indices", "insert", "int_", "is_a", "item", "item_from_end", "items_of", "max_by", "member_class",
+    "method", "min_by",
     "not_", "numpy_", "of_range", "or_", "place", "place_of_append", "pop", "pop_inside", "pow_", "range_",
     "remove", "replaced", "reverse", "round_", "rows", "sequence", "setattr_", "setitem", "shallow_copy", "slice_",
-    "stand_in", "truth", "unpack", "unroll", "unroll_first", "unrolled",
+    "sort_by", "sorted_by", "stand_in", "truth", "unpack", "unroll", "unroll_first", "unrolled",
 ]  # fmt: skip
 
 
@@ -253,8 +257,8 @@ def sorted_(values: Any, *, key: Any = None, reverse: Any = False) -> Any:
         return sorted(items, key=key, reverse=reverse)
     if key is not None or per_member(reverse) or any(python_kind(item) is None for item in items):
         raise errors.TypeMismatchError(
-            "Members' values are sorted by a key, or are no numbers.",
-            help="sort an array of keys: tf.argsort, and tf.gather.",
+            "Members' values are sorted that are no numbers, or in an order that differs between members.",
+            help="sort by a key that is a number, or several: sorted(pairs, key=lambda pair: (pair[0], pair[1])).",
             kind="sorted-by-key",
         )
     numbers = [item for item in items if not is_tensor(item)]
@@ -285,6 +289,8 @@ def isinstance_(value: Any, kind: Any) -> bool:
     if isinstance(value, WeakScalar) and python is float and issubclass(int, kind) != issubclass(float, kind):
         raise _int_or_float()
     if python is not None and issubclass(python, kind):
+        return True
+    if is_tensor(value) and issubclass(np.ndarray if value.shape.rank else value.dtype.as_numpy_dtype, kind):
         return True
     return not isinstance(value, WeakScalar) and isinstance(value, kind)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
-import os
 import sys
 import textwrap
 import types
@@ -14,8 +13,6 @@ from typing import Any
 
 from autobatch import context, errors, ir
 from autobatch.tracing.explain import is_users
-
-_OURS = os.path.join(os.path.dirname(errors.__file__), "")
 
 
 def refuse_catching(risks: Collection[context.Risk], location: ir.Location) -> None:
@@ -55,7 +52,7 @@ def functions_run(call: Callable, inputs: Sequence[Any]) -> frozenset[types.Code
 
 def _may_be_helper(code: types.CodeType) -> bool:
     """Whether this is a function of the user's with statements, which a lambda or a comprehension has not."""
-    return not code.co_name.startswith("<") and not code.co_filename.startswith(_OURS) and is_users(code)
+    return not code.co_name.startswith("<") and is_users(code)
 
 
 @functools.cache

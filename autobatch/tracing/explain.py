@@ -176,7 +176,8 @@ def _helpers(error: Exception) -> list[types.TracebackType]:
     return found
 
 
-_INSTALLED = tuple({os.path.realpath(path) + os.sep for path in sysconfig.get_paths().values()})
+_OURS = os.path.dirname(os.path.realpath(errors.__file__))
+_INSTALLED = tuple({os.path.realpath(path) + os.sep for path in (*sysconfig.get_paths().values(), _OURS)})
 
 
 def is_users(code: types.CodeType) -> bool:

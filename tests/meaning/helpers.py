@@ -657,3 +657,50 @@ def nested_functions_that_change_what_they_capture(n):
     for i in range(n):
         add(i)
     return xs, len(count)
+
+
+def odd_number(v):
+    if not isinstance(v, int) or v < 0:
+        raise ValueError("no natural number")
+    return v % 2 == 1
+
+
+def counted_odd(v):
+    return 1 if odd_number(v) else 0
+
+
+def width(v):
+    return 8 if type(v) is int else 4
+
+
+@case(n)
+def helpers_that_ask_for_types(n):
+    return sum([i for i in range(2, n) if odd_number(i)]), counted_odd(abs(n)), width(n)
+
+
+@case(n)
+def helpers_that_refuse_a_number(n):
+    return odd_number(n)
+
+
+class Meter:
+    def __init__(self, k):
+        if not isinstance(k, int):
+            raise ValueError("no int")
+        self.k = k
+
+    def add(self, v):
+        if isinstance(v, int):
+            return self.k + v
+        return -1
+
+
+@case(n)
+def methods_that_ask_for_types(n):
+    return Meter(n).add(n), Meter(2).add(3)
+
+
+@case(np.array([[1.5, 2.5], [2.0, 3.0]]))
+def arrays_are_arrays(a):
+    exact = np.array(16777217, dtype=float) + np.asarray(a, dtype=int)[0]
+    return isinstance(a, np.ndarray), isinstance(a, (list, np.ndarray)), isinstance(a, list), exact

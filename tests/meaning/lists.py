@@ -721,3 +721,68 @@ def tables_of_known_numbers(n):
 @case(N([0, 5000, -5001]))
 def beyond_a_table(n):
     return SQUARES[n]
+
+
+def mirrored(v):
+    if v > 2:
+        return -v
+    return v
+
+
+@case(n)
+def sorted_by_keys(n):
+    points = [(n, 2), (1, n), (5, 5)]
+    squares = [(i * i % 5, i) for i in range(n + 2)]
+    squares.sort(key=lambda v: (v[0], -v[1]))
+    first, second = sorted(points, key=lambda p: p[0])[:2]
+    return first, second, [v for v, _ in squares], sorted([n, 2, 7], key=mirrored, reverse=True)
+
+
+@case(n)
+def places_by_keys(n):
+    xs = [i * i % 5 for i in range(n + 2)]
+    order = sorted(range(len(xs)), key=lambda i: xs[i])
+    near = min(xs, key=lambda d: abs(d - n))
+    return order, max(range(len(xs)), key=lambda i: xs[i]), near, max([n, 2, 7], key=mirrored)
+
+
+@case(n)
+def the_greatest_of_none(n):
+    xs = [v for v in [n] if v > 2]
+    return max(xs, key=lambda v: v)
+
+
+@case(n)
+def other_names_of_what_is_sorted(n):
+    xs = [i * i % 5 for i in range(n)]
+    ys = xs
+    zs = sorted(xs, key=lambda v: -v)
+    xs.sort(key=lambda v: -v)
+    ys.append(n)
+    return xs, ys, zs
+
+
+@case(n, refused="shared-array")
+def items_of_what_is_sorted(n):
+    g = [[n, 1], [2, 3]]
+    h = sorted(g, key=lambda r: r[0])
+    h[0][0] = 50
+    return g[0][0]
+
+
+@case(n)
+def counts_in_a_tuple(n):
+    a = [n, 2, 1]
+    return (n, 2, 0.5).count(2), (n, 2, n).index(2), list(a) == sorted(a), sorted(a) != [1, 2, n]
+
+
+@case(np.array([[1, 2, 1], [2, 2, 2]]))
+def tables_filled_in_straight_loops(a):
+    d = [[0] * 4 for _ in range(4)]
+    for i in range(3):
+        d[i][0] = a[i]
+    for i in range(1, 4):
+        for j in range(1, 4):
+            match = 1 if a[i - 1] == a[j - 1] else 0
+            d[i][j] = max(d[i - 1][j], d[i][j - 1], d[i - 1][j - 1] + match)
+    return d

@@ -1,0 +1,66 @@
+"""Lists in order: by their items, or by keys that stand beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+from autobatch import context, errors
+from autobatch.language.list_methods import as_member_list, gathered
+from autobatch.language.lists import MemberList, item_at, not_compared, padded
+from autobatch.language.values import per_member
+
+
+def sorted_by(values: Any, keys: Any, reverse: Any = False) -> Any:
+    """``sorted(values, key=...)``, of a list, with the key of each item."""
+    count = len(values) if isinstance(values, list) else None
+    if count is not None and not any(map(per_member, tf.nest.flatten(keys))):
+        order = sorted(range(count), key=keys.__getitem__, reverse=reverse)
+        return [values[i] for i in order]
+    if per_member(reverse):
+        raise errors.TypeMismatchError(
+            "Members differ in whether a list is sorted in reverse.",
+            help="write `if reverse:` and sort in each branch.",
+            kind="sorted-by-key",
+        )
+    ordered = _ordered(as_member_list(values), as_member_list(keys), bool(reverse))
+    return ordered if count is None else [item_at(ordered, i) for i in range(count)]
+
+
+def _ordered(values: MemberList, keys: MemberList, reverse: bool) -> MemberList:
+    capacity = max(values.capacity, keys.capacity)
+    values, keys = padded(values, capacity), padded(keys, capacity)
+    order = tf.range(capacity)
+    for column in reversed(keys.columns):  # by the last part of the key first: sorts are stable
+        order = tf.gather(order, tf.argsort(tf.gather(_ranked(column, reverse), order), stable=True))
+    is_padding = tf.cast(~values.own, tf.int32)
+    order = tf.gather(order, tf.argsort(tf.gather(is_padding, order), stable=True))
+    return gathered(values, order, values.length.tensor)
+
+
+def _ranked(column: tf.Tensor, reverse: bool) -> tf.Tensor:
+    """Numbers in the order in which their items are to come."""
+    if column.shape.rank != 1:
+        raise not_compared()
+    ranked = tf.cast(column, tf.int64) if column.dtype.is_bool else column
+    return ranked if not reverse else -ranked if ranked.dtype.is_floating else tf.bitwise.invert(ranked)
+
+
+def _first(largest: bool) -> Callable:
+    def first(values: Any, keys: Any) -> Any:
+        name = "max" if largest else "min"
+        ordered = sorted_by(values, keys, reverse=largest)  # of those that are equal, the first stays so
+        if isinstance(ordered, list):
+            if not ordered:
+                raise ValueError(f"{name}() iterable argument is empty")
+            return ordered[0]
+        failure = f"{name}() iterable argument is empty"
+        context.check(ordered.length.tensor > 0, errors.raised_by_members(ValueError), failure)
+        return item_at(ordered, 0)
+
+    return first
+
+
+min_by, max_by = _first(largest=False), _first(largest=True)
