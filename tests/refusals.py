@@ -145,6 +145,40 @@ def sorts_pairs(x):
     return sorted([(x, 1), (-x, 2)])[0][0]  # here
 
 
+class Link:
+    def __init__(self, value, rest):
+        self.value, self.rest = value, rest
+
+
+def links_without_end(x):
+    chain = None
+    while x < 9:
+        chain = Link(x, chain)  # here
+        x = x + 1
+    return x
+
+
+class Stack:
+    def __init__(self, x):
+        self.items = [x]
+
+    def __bool__(self):
+        return len(self.items) > 0
+
+
+def loops_while_an_object(x):
+    stack = Stack(x)
+    while stack:  # here
+        stack.items.pop()
+    return x
+
+
+def augments_to_floats(x):
+    a = tf.stack([1, 2])
+    a /= x  # here
+    return a
+
+
 def prints_all(x):
     print(*[x, x])  # here
     return x
@@ -451,7 +485,8 @@ CASES = [
     (float_index, TypeMismatchError),
     (writes_into_a_result, UnsupportedSyntaxError), (loop_over_items, UnsupportedSyntaxError),
     (matches, UnsupportedSyntaxError), (shape_of_a_member, TypeMismatchError),
-    (returns_an_object, TypeMismatchError), (sorts_pairs, TypeMismatchError),
+    (returns_an_object, TypeMismatchError), (sorts_pairs, TypeMismatchError), (links_without_end, TypeMismatchError),
+    (loops_while_an_object, TypeMismatchError), (augments_to_floats, TypeMismatchError),
     (prints_all, UnsupportedSyntaxError), (raises_a_variable, UnsupportedSyntaxError),
     (range_of_a_pair, UnsupportedSyntaxError), (float_of_a_vector, TypeMismatchError),
     (passes_a_pair, UnsupportedSyntaxError), (without_end, UnsupportedSyntaxError),

@@ -16,6 +16,7 @@ from autobatch.frontend.list_methods import CHANGES
 from autobatch.frontend.source import SUPPORT, compile_functions, function_definition, unparse
 from autobatch.frontend.syntax import Statements, load, names, renamed, support
 from autobatch.language.lists import from_outside, is_list
+from autobatch.language.numpy import kept_array
 
 _PLACES = {"setitem": "place", "append": "place_of_append"}  # of what writes one place
 
@@ -310,7 +311,7 @@ def _primitive(node: gast.AST, inputs: tuple[str, ...], function: Callable) -> C
                 help="xs.extend(ys) for xs += ys; or make another list: xs = xs + ys, xs = xs * n.",
                 kind="list-augmented",
             )
-        return result
+        return kept_array(target, result)
 
     return augmented
 

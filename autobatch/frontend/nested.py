@@ -319,6 +319,7 @@ def _changes_what_is_given(function: gast.FunctionDef) -> bool:
     if roots - bound_names(function) - {None}:
         return True  # of what it captures; changes of its own variables have become calls
     changed = {call.args[0].id for call in parts if _is_change(call)}
+    changed |= {part.target.id for part in parts if isinstance(part, gast.AugAssign) and hasattr(part.target, "id")}
     found = dict.fromkeys(parameter_names(function.args), False)
     for part in parts:
         if isinstance(part, gast.Assign) and not _is_change(part.value):

@@ -93,7 +93,7 @@ def _made(cls: type) -> type:
         return own.__ne__(self, other) if _is_users_code() else not eq(self, other)
 
     def truth(self: Any) -> Any:
-        method = getattr(cls, "__bool__", None) or getattr(cls, "__len__", None)
+        method = truth_method(cls)
         return method(self) if method is not None and _is_users_code() else True
 
     body = {
@@ -117,6 +117,11 @@ def attributes(value: Any) -> Iterator[str]:
 def users_class(value: MemberObject) -> type:
     """The class that the user wrote."""
     return type(value).__mro__[1]
+
+
+def truth_method(cls: type) -> Callable | None:
+    """What says whether an object of the class is true, if that is not always so."""
+    return getattr(cls, "__bool__", None) or getattr(cls, "__len__", None)
 
 
 def replaced(value: Any, by: Any) -> Any:

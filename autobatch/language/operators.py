@@ -320,6 +320,8 @@ def is_(left: Any, right: Any) -> Any:
         if not per_member(value):
             continue
         if isinstance(other, bool):
+            if isinstance(value, WeakScalar) and value.kind is int:  # a bool, perhaps, on another path
+                raise _unknown_identity("numbers or tensors")
             return value == other if python_kind(value) is bool else False
         if other is None or not (per_member(other) or isinstance(other, int | float | complex)):
             return False

@@ -13,7 +13,7 @@ import tensorflow as tf
 from autobatch import context, ir
 from autobatch.ir import regions
 from autobatch.ir.typed import TypedProgram
-from autobatch.ir.types import Opaque, Type, opaque, type_of
+from autobatch.ir.types import Opaque, Type, opaque, same, type_of
 from autobatch.language.lists import OUTSIDE, MemberList
 from autobatch.language.objects import MemberObject
 from autobatch.language.structs import parts_of
@@ -64,17 +64,20 @@ def _trace(region: regions.Region, at: Place, function: str, typed: TypedProgram
         for k, op in enumerate(region.ops):
             given = {v: env[v] for v in op.inputs}
             before = [*map(id, _objects(given[op.inputs[0]]))] if is_change(op) else []
+            owners = _owners(given)
             execute((op,), env)
             place = at[0], at[1] + k
             if op.function.template == CONVERSION:  # another form of the same object
                 found.held[place] = {op.outputs[0]: {op.inputs[0]: True}}
             else:
-                found.held[place] = {v: _held_of(env[v], given, views) for v in op.outputs}
+                found.held[place] = {v: _held_of(env[v], given, owners, views) for v in op.outputs}
             found.types.update({v: type_of(env[v]) for v in op.outputs if v not in found.types})
             found.twice.update(v for v in op.outputs if _holds_twice(env[v]) or _by_two_ways(env[v], given, views))
             if is_change(op) and env[op.outputs[0]] is given[op.inputs[0]]:
                 deep = op.function.changes > 1 and before != [*map(id, _objects(env[op.outputs[0]]))]
-                found.settled.update([] if deep else [place])
+                others = env.keys() & typed.of(function).keys() - {*op.outputs, *op.inputs}
+                foreseen = all(same(type_of(env[v]), typed.types[function, v]) for v in others)
+                found.settled.update([place] if foreseen and not deep else [])
 
 
 def _is_object(value: Any) -> bool:
@@ -122,11 +125,18 @@ def _by_two_ways(value: Any, inputs: Mapping[str, Any], views: Mapping[int, list
     return twice and isinstance(value, MemberList)
 
 
-def _held_of(value: Any, inputs: Mapping[str, Any], views: Mapping[int, list[Any]]) -> Held:
+def _owners(inputs: Mapping[str, Any]) -> dict[int, set[str]]:
+    """By identity, of which inputs an object is a part; to be asked before an operation takes some out."""
     owners: dict[int, set[str]] = {}
     for v, given in inputs.items():
         for part in _objects(given):
             owners.setdefault(id(_root(part)), set()).add(v)
+    return owners
+
+
+def _held_of(
+    value: Any, inputs: Mapping[str, Any], owners: Mapping[int, set[str]], views: Mapping[int, list[Any]]
+) -> Held:
     # An object or a function may keep whatever it got, and return it.
     keepers = [v for v, given in inputs.items() if opaque(type_of(given))] if [*_objects(value)] else []
     held = dict.fromkeys(inputs if opaque(type_of(value)) else keepers, False)

@@ -33,8 +33,9 @@ from autobatch.ir.types import (
 )  # fmt: skip
 from autobatch.language.indexing import UnlikeItemsError
 from autobatch.language.lists import MemberList
+from autobatch.language.objects import MemberObject, truth_method, users_class
 from autobatch.language.operators import raise_
-from autobatch.language.structs import Rows, map_nodes
+from autobatch.language.structs import Rows, map_nodes, parts_of
 from autobatch.passes import conversions, definedness, exceptions, nones
 from autobatch.passes.simplify import decide_branches, simplified
 from autobatch.tracing.execute import Outcome, execute
@@ -194,6 +195,13 @@ class _Inference:
             found = self.mismatch(variable, type_, location, error)
             raise (_NoneSometimes(found) if Static(None) in (old, type_) else found) from None
         if old is None or not same(old, new):
+            if _depth(new) > MOST_NESTED:
+                raise errors.TypeMismatchError(
+                    f"`{variable[1].split('.')[0]}` holds what it held before, deeper at each turn.",
+                    [(location, "")],
+                    "keep the parts in lists, and refer to each by its index.",
+                    kind="nested-without-end",
+                )
             self.types[variable], self.origin[variable] = new, location
             self.pending |= dict.fromkeys(sorted(self.readers.get(variable, ())))
 
@@ -272,8 +280,17 @@ class _Inference:
             )
         if isinstance(type_, MemberList):
             return None
+        if isinstance(type_, MemberObject) and truth_method(users_class(type_)) is not None:
+            name = users_class(type_).__name__
+            raise errors.TypeMismatchError(
+                f"Whether a {name} is true is for its own method to say.",
+                [(branch.location, "")],
+                "call a method: if len(p) > 0, if p.is_empty().",
+                kind="truth-of-object",
+            )
         if tf.nest.is_nested(type_):
-            return len(type_) > 0 if hasattr(type_, "__len__") else True
+            structure: Any = type_
+            return len(structure) > 0 if hasattr(structure, "__len__") else True
         match type_:
             case Static(value):
                 return bool(value)
@@ -441,6 +458,15 @@ def _batched_types(op: ir.Assign, env: dict[str, Any]) -> dict[str, Type]:
         )
 
     return {op.outputs[0]: tf.nest.map_structure(member, type_of(value))}
+
+
+MOST_NESTED = 30  # structures in structures; what a loop puts into itself has no end
+
+
+def _depth(type_: Type) -> int:
+    if not isinstance(type_, dict | list | tuple | MemberObject):
+        return 0
+    return 1 + max(map(_depth, parts_of(type_)), default=0)
 
 
 def _read_elsewhere(function: ir.Function) -> frozenset[str]:

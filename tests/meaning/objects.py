@@ -968,3 +968,82 @@ def a_known_array_filled_by_a_helper(x):
     a = np.zeros(3)
     filled(a, x)
     return a
+
+
+@case(X)
+def or_of_a_known_list(x):
+    xs, zs = [1], [x]
+    ys, ws = xs or [2], zs or [2]
+    ys.append(x)
+    ws.append(x)
+    return xs, zs
+
+
+@case(X, refused="shared-array")
+def popped_from_a_dict(x):
+    xs = [1, 2, x]
+    b = {"k": xs}
+    ys = b.pop("k")
+    if x > 1:
+        ys += [7]
+    return xs, ys
+
+
+@case(X, refused="shared-array")
+def popped_from_a_list(x):
+    xs = [1, 2, x]
+    b = []
+    b.append(xs)
+    ys = b.pop()
+    if x > 1:
+        ys.append(7)
+    return xs, ys
+
+
+def augments(v):
+    v += 1
+
+
+def doubled_total(v):
+    v *= 2
+    return v.sum()
+
+
+@case(A, refused="augmented-array")
+def augmented_by_a_helper(a):
+    augments(a)
+    return a
+
+
+@case(A, refused="augmented-array")
+def augmented_by_a_nested_function(a):
+    def g(v):
+        v += 1
+
+    g(a)
+    return a
+
+
+@case(A)
+def augmented_by_a_helper_and_done(a):
+    return doubled_total(a)
+
+
+@case(A, refused="augmented-dtype")
+def augmented_to_floats(a):
+    a /= 2
+    return a
+
+
+@case(A)
+def augmented_floats(a):
+    b = a * 1.0
+    b += 1
+    b /= 2
+    return b
+
+
+@case(X, refused="identity-of-members")
+def is_true_on_one_path(x):
+    y = True if x > 1 else 2
+    return y is True
