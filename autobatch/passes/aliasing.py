@@ -214,7 +214,7 @@ class _Analysis:
                 self.may_hold_twice |= holds_objects(self.types[v]) and not items.isdisjoint(state.partners(source))
                 state = state.changed(source, v, items, {v, *self.live_after(*at)})
         made: dict[str, Held] = {}
-        for v in op.outputs:
+        for v in {**dict.fromkeys(op.outputs), **self.held.get(at, {})}:
             if v not in changed and self.is_array(v):
                 held = self.held_by_result(op) if isinstance(op, ir.Call) else self.held.get(at, {}).get(v, {})
                 made[v] = {u: same for u, same in held.items() if self.is_array(u)}

@@ -64,13 +64,17 @@ def _trace(region: regions.Region, at: Place, function: str, typed: TypedProgram
         for k, op in enumerate(region.ops):
             given = {v: env[v] for v in op.inputs}
             before = [*map(id, _objects(given[op.inputs[0]]))] if is_change(op) else []
-            owners = _owners(given)
+            owners, inside = _owners(given), {v: {*map(id, _objects(value))} for v, value in given.items()}
             execute((op,), env)
             place = at[0], at[1] + k
             if op.function.template == CONVERSION:  # another form of the same object
                 found.held[place] = {op.outputs[0]: {op.inputs[0]: True}}
             else:
                 found.held[place] = {v: _held_of(env[v], given, owners, views) for v in op.outputs}
+            for v, value in given.items():  # what a method has put into a container: d.update(k=xs)
+                if v not in op.outputs and not is_change(op) and not inside[v].issuperset(map(id, _objects(value))):
+                    found.held[place] = found.held[place] | {v: {**_held_of(value, given, owners, views), v: True}}
+                    found.types[v] = type_of(value)
             found.types.update({v: type_of(env[v]) for v in op.outputs if v not in found.types})
             found.twice.update(v for v in op.outputs if _holds_twice(env[v]) or _by_two_ways(env[v], given, views))
             if is_change(op) and env[op.outputs[0]] is given[op.inputs[0]]:

@@ -250,7 +250,7 @@ def zeros_alias(x):
     return a
 
 
-@case(X, refused="changed-container")
+@case(X)
 def list_of_lists(x):
     b = [[1], [2], [3], [4]]
     b[x].append(7)
@@ -1047,3 +1047,14 @@ def augmented_floats(a):
 def is_true_on_one_path(x):
     y = True if x > 1 else 2
     return y is True
+
+
+@case(X, refused="shared-array")
+def put_into_a_dict_by_a_method(x):
+    xs = [1, 2, x]
+    b = {}
+    b.update({"k": xs})
+    ys = b["k"]
+    for _ in range(2):
+        ys[0] = 70
+    return xs, ys
