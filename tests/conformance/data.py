@@ -176,3 +176,10 @@ def filled_set(n):
             seen.add(value)
     seen.discard(3)
     return len(seen), sum(sorted(seen))
+
+
+@feature("`sorted`, `min`, `max` by a key", X, N)
+def by_a_key(x, n):
+    pairs = [(i * 3 % 4, x + i) for i in range(n + 1)]
+    first = min(pairs, key=lambda pair: abs(pair[1]))
+    return sorted(pairs, key=lambda pair: (pair[0], -pair[1]))[0][1] + first[1]

@@ -208,3 +208,17 @@ def imports(x):
     from math import pi as half_turn
 
     return exp(x) * half_turn
+
+
+@feature("`nonlocal`", X, N)
+def nonlocal_(x, n):
+    total = 0.0
+
+    def add(y):
+        nonlocal total
+        if y > 0:
+            total += y
+
+    for i in range(n):
+        add(x + i)
+    return total

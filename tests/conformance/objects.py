@@ -80,3 +80,18 @@ def changed(x, n):
     for i in range(n):
         _lift(state, i * 0.5)
     return also.place + also.turns
+
+
+class Rubber(Ball):
+    def step(self, dt):
+        if self.speed > -1:
+            return super().step(dt * 2)
+        return super().step(dt)
+
+
+@feature("inheritance, `super()`", X, N)
+def inherited(x, n):
+    ball = Rubber(x * x)
+    for _ in range(n):
+        ball.step(0.25)
+    return ball.height + ball.speed

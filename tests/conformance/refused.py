@@ -25,7 +25,7 @@ def yield_(x):
     yield x  # here
 
 
-@refused("`global`, `nonlocal`", UnsupportedSyntaxError, "return the value")
+@refused("`global`", UnsupportedSyntaxError, "return the value")
 def global_(x):
     global COUNT  # here
     COUNT = x
