@@ -288,6 +288,8 @@ def isinstance_(value: Any, kind: Any) -> bool:
     python = python_kind(value)
     if isinstance(value, WeakScalar) and python is float and issubclass(int, kind) != issubclass(float, kind):
         raise _int_or_float()
+    if isinstance(value, WeakScalar) and python is int and issubclass(bool, kind) != issubclass(int, kind):
+        raise _int_or_float()
     if python is not None and issubclass(python, kind):
         return True
     if is_tensor(value) and issubclass(np.ndarray if value.shape.rank else value.dtype.as_numpy_dtype, kind):
@@ -297,8 +299,8 @@ def isinstance_(value: Any, kind: Any) -> bool:
 
 def _int_or_float() -> errors.TypeMismatchError:
     return errors.TypeMismatchError(
-        "Whether this number is an int or a float may differ between members.",
-        help="isinstance(x, (int, float)) holds for both; a float that has become an integer is x == int(x).",
+        "Whether this number is an int or a float, or a bool, may differ between members.",
+        help="isinstance(x, (int, float)) holds for all; a float that has become an integer is x == int(x).",
         kind="int-or-float",
     )
 

@@ -359,7 +359,7 @@ def _compared(python: Callable, left: Any, right: Any, a: tf.Tensor, b: tf.Tenso
         whole = left if at == 0 else right
         i, f = (whole if isinstance(whole, WeakScalar) else weak(whole)).tensor, (b, a)[at]
         # -1, 0 or 1, as the int is below the float, the same, or above
-        inside = tf.abs(f) < 2.0**63
+        inside = (f >= -(2.0**63)) & (f < 2.0**63)
         floor = tf.cast(tf.where(inside, tf.floor(f), 0.0), tf.int64)
         sign = tf.sign(tf.cast(i > floor, tf.float64) - tf.cast(i < floor, tf.float64))
         sign = tf.where((sign == 0) & (tf.floor(f) != f), tf.constant(-1.0, tf.float64), sign)

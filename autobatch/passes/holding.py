@@ -159,6 +159,7 @@ def _held_of(
             for v in owners.get(id(_root(part)), ()):
                 held[v] = held.get(v, False) or (part is value and inputs[v] is value)
             pending += views.get(id(part), [])
+            pending += [inner for inner in _objects(part) if inner is not part]
     return held
 
 

@@ -573,3 +573,9 @@ def two_names_of_a_number(x):
     for i in range(x):
         s += 1
     return s * 10 + t
+
+
+@case(np.array([-(2**63), 2**63 - 1, 5, -(2**62)]))
+def compares_with_floats_at_the_edge(k):
+    i = int(k)
+    return i == -(2.0**63), i > -(2.0**63), i <= -(2.0**63), i < 2.0**63

@@ -1058,3 +1058,17 @@ def put_into_a_dict_by_a_method(x):
     for _ in range(2):
         ys[0] = 70
     return xs, ys
+
+
+@case(X, refused="shared-array")
+def chosen_from_a_display(x):
+    a, b = [1], [2]
+    r = [a, b][x % 2]
+    r.append(5)
+    return len(a), len(b)
+
+
+@case(X, refused="int-or-float")
+def is_a_bool_on_one_path(x):
+    y = True if x > 1 else 0
+    return isinstance(y, bool)
