@@ -16,6 +16,7 @@ BODIES = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", BODIES)
 def test_a_long_expression(name, tmp_path):
     path = tmp_path / "long_expression.py"

@@ -8,6 +8,7 @@ import pytest
 import autobatch as ab
 from autobatch.errors import MemberError, UnsupportedSyntaxError
 
+pytestmark = pytest.mark.thorough
 VIEWS = (
     "a.reshape(-1)", "a.reshape(3, 2)", "a.ravel()", "a.T", "a.transpose()", "np.transpose(a)", "np.expand_dims(a, 0)",
     "np.split(a, 2)[0]", "np.hsplit(a, 3)[1]", "np.swapaxes(a, 0, 1)", "np.flip(a)", "np.rot90(a)", "np.flipud(a)",
