@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import functools
+import linecache
+import os
 import sys
+import sysconfig
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
@@ -13,10 +16,28 @@ from threading import RLock
 from types import CodeType
 from typing import Any
 
+from autobatch import errors
 from autobatch.errors import MemberError
 
 GENERATED = "ab__"  # how the names of the functions begin that the frontend makes of the user's
 tracing_lock = RLock()  # held while a program is made, traced or compiled: threads may call one function at once
+
+
+_OURS = os.path.dirname(os.path.realpath(errors.__file__))
+_INSTALLED = tuple({os.path.realpath(path) + os.sep for path in (*sysconfig.get_paths().values(), _OURS)})
+
+
+def is_users(code: CodeType) -> bool:
+    """Whether the code is neither the standard library's nor an installed package's, nor made by AutoGraph."""
+    return is_users_file(code.co_filename)
+
+
+def is_users_file(name: str) -> bool:
+    """Whether it is the user's, or a cell of a notebook's, whose text ``linecache`` has."""
+    if name in linecache.cache and not os.path.isfile(name):
+        return not name.startswith("<attrs ")
+    of_autograph = os.path.basename(name).startswith("__autograph_generated_file")
+    return os.path.isfile(name) and not of_autograph and not os.path.realpath(name).startswith(_INSTALLED)
 
 
 class Mode(Enum):
@@ -224,6 +245,24 @@ def collected_views() -> Iterator[dict[int, list[Any]]]:
         yield found
     finally:
         _views.reset(token)
+
+
+_on_augmented: ContextVar[Callable[[Any], None]] = ContextVar("autobatch_on_augmented", default=lambda _: None)
+
+
+def augmented(value: Any) -> None:
+    """Notes that an array or a container is changed in place, where it is NumPy's or Python's, by ``x += y``."""
+    _on_augmented.get()(value)
+
+
+@contextmanager
+def on_augmented(told: Callable[[Any], None]) -> Iterator[None]:
+    """Has each value that is augmented inside told, before it changes."""
+    token = _on_augmented.set(told)
+    try:
+        yield
+    finally:
+        _on_augmented.reset(token)
 
 
 _around_tracing: ContextVar[Callable[[], AbstractContextManager]] = ContextVar(

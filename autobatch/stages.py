@@ -1,4 +1,7 @@
-"""The stages of a call, one by one: ``lower``, to look at the program (``as_text``, ``to_svg``), and ``compile``."""
+"""The stages of a call, one by one: ``lower``, to look at the program (``as_text``, ``to_svg``), and ``compile``.
+
+``calls/specialisation.py`` takes them.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +56,7 @@ class Lowered:
         Args:
           stage: "source" (the desugared Python), "ir" (the local language), "types" (of its variables), "stack" (the
             stack language), or "stablehlo" (what XLA gets, for this batch size); or the name of a pass of the compiler
-            (see CONTRIBUTING.md), for the program after it.
+            (see ``autobatch/passes/__init__.py``), for the program after it.
         """
         match stage:
             case "source":
@@ -69,7 +72,9 @@ class Lowered:
                 return self._machine().compiler_ir(arguments, self._taken.shared, "stablehlo")
             case name if name in (each.name for each in passes.PASSES):
                 return str(self._program.after(name, self._options.optimizations))
-        raise ValueError(f"stage must be 'source', 'ir', 'types', 'stack' or 'stablehlo', not {stage!r}")
+        raise ValueError(
+            f"stage must be 'source', 'ir', 'types', 'stack' or 'stablehlo', or the name of a pass, not {stage!r}"
+        )
 
     def to_hlo(self) -> tuple[bytes, list[tf.Tensor]]:
         """What XLA gets, as a serialized HloModuleProto, and its arguments in order: to run it without TensorFlow.

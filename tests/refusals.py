@@ -441,6 +441,31 @@ def augments_a_shared_array(x):
     return first[0]
 
 
+class Counter:
+    def __init__(self, count):
+        self.count = count
+
+    def __iadd__(self, more):
+        self.count += more
+        return self
+
+    def __add__(self, more):
+        return Counter(self.count + more)
+
+
+def augments_an_object_in_a_list(x):
+    counters = [Counter(x)]
+    counters[0] += 1.0  # here
+    return counters[0].count
+
+
+def augments_a_list_in_a_list(x):
+    rows, more = [[x], [2.0]], [3.0]
+    first = rows[0]
+    rows[0] += more  # here
+    return len(first)
+
+
 class Point:
     def __init__(self, x):
         self.x = x
@@ -463,7 +488,8 @@ def changes_items_of_a_dict(x):
 
 CASES = [
     (sets_by_name, UnsupportedSyntaxError), (changes_items_of_a_dict, TypeMismatchError),
-    (augments_a_shared_array, UnsupportedSyntaxError),
+    (augments_a_shared_array, UnsupportedSyntaxError), (augments_an_object_in_a_list, UnsupportedSyntaxError),
+    (augments_a_list_in_a_list, UnsupportedSyntaxError),
     (reads_an_exception, UnsupportedSyntaxError), (catches_deep_calls, UnsupportedSyntaxError),
     (raises_one_of_several, UnsupportedSyntaxError), (leaves_by_finally, UnsupportedSyntaxError),
     (meets_a_wide_int, TypeMismatchError),

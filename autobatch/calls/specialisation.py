@@ -18,6 +18,7 @@ from autobatch.backends.program_counter import ProgramCounter
 from autobatch.calls import arguments
 from autobatch.calls.arguments import Arguments
 from autobatch.calls.recent import Recent
+from autobatch.context import is_users
 from autobatch.frontend.core import Callee
 from autobatch.frontend.driver import Frontend, deep_recursion, lower
 from autobatch.frontend.undecorated import cached, with_helpers
@@ -30,7 +31,7 @@ from autobatch.machine.counts import Measured
 from autobatch.machine.recorder import Recording, record
 from autobatch.options import OPTIMIZATIONS, Options
 from autobatch.passes.inference import UnrollingNeeded
-from autobatch.tracing.explain import is_users, operation_failure
+from autobatch.tracing.explain import operation_failure
 from autobatch.tracing.vectorize import Stored
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -16,7 +17,6 @@ from autobatch.frontend.list_methods import CHANGES
 from autobatch.frontend.source import SUPPORT, compile_functions, function_definition, unparse
 from autobatch.frontend.syntax import Statements, load, names, renamed, support
 from autobatch.language.lists import from_outside, is_list
-from autobatch.language.numpy import kept_array
 
 _PLACES = {"setitem": "place", "append": "place_of_append"}  # of what writes one place
 
@@ -311,7 +311,7 @@ def _primitive(node: gast.AST, inputs: tuple[str, ...], function: Callable) -> C
                 help="xs.extend(ys) for xs += ys; or make another list: xs = xs + ys, xs = xs * n.",
                 kind="list-augmented",
             )
-        return kept_array(target, result)
+        return result
 
     return augmented
 
@@ -332,5 +332,16 @@ def _template(node: gast.AST, inputs: tuple[str, ...], outputs: tuple[str, ...])
         target = load(outputs[0], node)
         expression: gast.AST = gast.copy_location(gast.BinOp(left=target, op=node.op, right=node.value), node)
     else:
-        expression = node.value
+        expression = _Plain().visit(copy.deepcopy(node.value))
     return unparse(renamed(expression, {name: f"«{k}»" for k, name in enumerate(inputs)})).replace("ab__.", "")
+
+
+class _Plain(gast.NodeTransformer):
+    """``x[i] + y`` for what ``x[i] += y`` has become, as it is shown."""
+
+    def visit_Call(self, node: gast.Call) -> gast.AST:
+        self.generic_visit(node)
+        match node:
+            case gast.Call(func=gast.Attribute(value=gast.Name(id=module), attr="in_place")) if module == SUPPORT:
+                return node.args[1]
+        return node

@@ -71,7 +71,8 @@ class Rewriter(gast.NodeTransformer):
             return node
         self.found = True
         before, target = self.fixed(node.target)
-        value = gast.copy_location(gast.BinOp(left=as_load(target), op=node.op, right=node.value), node)
+        made = gast.copy_location(gast.BinOp(left=as_load(target), op=node.op, right=node.value), node)
+        value = support("in_place", [as_load(target), made], node)
         return [*before, *self.store(target, value)]
 
     def fixed(self, target: gast.AST) -> tuple[Statements, gast.AST]:

@@ -319,7 +319,10 @@ def _changes_what_is_given(function: gast.FunctionDef) -> bool:
     if roots - bound_names(function) - {None}:
         return True  # of what it captures; changes of its own variables have become calls
     changed = {call.args[0].id for call in parts if _is_change(call)}
-    changed |= {part.target.id for part in parts if isinstance(part, gast.AugAssign) and hasattr(part.target, "id")}
+    augmented = {part.target.id for part in parts if isinstance(part, gast.AugAssign) and hasattr(part.target, "id")}
+    if any(name.id in augmented for part in parts for name in _kept(part)):
+        return True
+    changed |= augmented
     found = dict.fromkeys(parameter_names(function.args), False)
     for part in parts:
         if isinstance(part, gast.Assign) and not _is_change(part.value):
@@ -327,6 +330,20 @@ def _changes_what_is_given(function: gast.FunctionDef) -> bool:
             names = [n.id for target in part.targets for n in gast.walk(target) if isinstance(n, gast.Name)]
             found |= {name: fresh and found.get(name, True) for name in names}
     return any(not found.get(name, False) for name in changed)
+
+
+def _kept(node: gast.AST) -> list[gast.Name]:
+    """The variables whose values may get another name or place here."""
+    match node:
+        case gast.Assign(value=value):
+            values = [value]
+        case gast.Tuple(elts=values, ctx=gast.Load()) | gast.List(elts=values, ctx=gast.Load()):
+            pass
+        case gast.Dict(values=values) | gast.Call(args=values):
+            pass
+        case _:
+            return []
+    return [value for value in values if isinstance(value, gast.Name)]
 
 
 def _root_of_change(node: gast.AST) -> gast.AST | None:

@@ -7,16 +7,15 @@ again, with it as a function of its own.
 
 from __future__ import annotations
 
-import dis
 import functools
 import inspect
 import types
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
+from autobatch.context import is_users
 from autobatch.frontend.core import Callee, Core
 from autobatch.frontend.syntax import names
-from autobatch.tracing.explain import is_users
 
 CalleeOf = Callable[[Any], Callee | None]
 
@@ -45,17 +44,9 @@ def as_program(value: Any) -> Callee | None:
 
 
 @functools.cache
-def _needs_it(code: types.CodeType) -> bool:
-    """Whether the code, or one in it, asks for types, or augments what it is given, which may be an array."""
-    if not _TYPES.isdisjoint(code.co_names):
-        return True
-    given, before = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount], None
-    for each in dis.get_instructions(code):
-        in_place = before is not None and (before.opname.startswith("INPLACE_") or before.argrepr.endswith("="))
-        if in_place and each.opname == "STORE_FAST" and each.argval in given:
-            return True
-        before = each
-    return any(_needs_it(each) for each in code.co_consts if isinstance(each, types.CodeType))
+def _asks_for_types(code: types.CodeType) -> bool:
+    inside = (each for each in code.co_consts if isinstance(each, types.CodeType))
+    return not _TYPES.isdisjoint(code.co_names) or any(map(_asks_for_types, inside))
 
 
 _TYPES = {"isinstance", "type"}
@@ -63,13 +54,13 @@ _TYPES = {"isinstance", "type"}
 
 def must_be_program(value: Any) -> bool:
     """Whether this is a function of the user's, or names one, that means something else while a program is lowered:
-    what stands for members' values has other types, and ``x += y`` is another tensor.
+    what stands for members' values has other types.
     """
     found = [getattr(value, "__func__", value)]
     for function in found:  # which grows
         if not isinstance(function, types.FunctionType) or not is_users(function.__code__):
             continue
-        if _needs_it(function.__code__):
+        if _asks_for_types(function.__code__):
             return True
         named = (function.__globals__.get(name) for name in function.__code__.co_names)
         found += [each for each in named if isinstance(each, types.FunctionType) and each not in found]

@@ -54,6 +54,7 @@ class TypedProgram:
     types: Mapping[Variable, Type]
     shared: tuple[Tensor | Weak, ...]  # the types of the shared arguments' leaves
     checks: tuple[Check, ...]  # what members must meet; a failed member holds 1 + the check's position
+    augments: bool = field(default=False, compare=False)  # whether ``x += y`` changes an array or a list
     undecided: ir.Program | None = field(default=None, compare=False, repr=False)  # with all branches
     traces: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)  # what tracing/member.py has made
 

@@ -2,7 +2,8 @@
 
 TensorFlow's divide integers by zero in silence where XLA compiles them, raise integers to negative powers, round the
 quotient of floats before they take its floor, and multiply a list as a vector.  ``tf.math.floordiv`` and its like keep
-TensorFlow's meaning, and so do all operators outside of autobatched code.
+TensorFlow's meaning, and so do all operators outside of autobatched code.  The operators of a member's Python numbers
+are in ``values.py``.
 """
 
 from __future__ import annotations

@@ -7,13 +7,13 @@ from before a branch, a loop or a call is left as it is, and the result is anoth
 from __future__ import annotations
 
 import dataclasses
-import operator
 from collections.abc import Iterable
 from typing import Any
 
 import tensorflow as tf
 
 from autobatch import context, errors
+from autobatch.language.augmented import in_place
 from autobatch.language.lists import (
     MemberList,
     alike,
@@ -125,7 +125,7 @@ def extend(values: Any, more: Any) -> Any:
 
 def augment(values: Any, more: Any) -> Any:
     """``values`` after ``values += more``, which changes a list"""
-    return extend(values, more) if is_list(values) else operator.iadd(values, more)
+    return extend(values, more) if is_list(values) else in_place(values, values + more)
 
 
 def joined(left: Any, right: Any) -> Any:

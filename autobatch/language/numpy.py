@@ -61,21 +61,6 @@ def _to_tensor(leaves: list[Any]) -> Callable:
     return convert
 
 
-def kept_array(target: Any, result: Any) -> Any:
-    """What ``target += ...`` leaves, of ``target + ...``: an array keeps its dtype and its shape."""
-    if not is_tensor(target) or not target.shape.rank or not is_tensor(result):
-        return result
-    fits = np.can_cast(result.dtype.as_numpy_dtype, target.dtype.as_numpy_dtype, "same_kind")
-    if not fits or result.shape != target.shape:
-        have, found = (f"{x.dtype.name}{x.shape.as_list()}" for x in (target, result))
-        raise errors.TypeMismatchError(
-            f"An array of {have} cannot be changed in place into {found}.",
-            help="make another array: x = x + y.",
-            kind="augmented-dtype",
-        )
-    return tf.cast(result, target.dtype)
-
-
 def _array(value: Any, dtype: Any = None, copy: Any = None) -> tf.Tensor:
     del copy
     made = tf.identity(value) if is_tensor(value) else tf.convert_to_tensor(value)

@@ -19,7 +19,8 @@ import numpy as np
 import tensorflow as tf
 
 from autobatch import context, errors
-from autobatch.language import arithmetic, list_queries
+from autobatch.language import arithmetic, augmented, list_queries
+from autobatch.language.augmented import in_place
 from autobatch.language.choices import and_, both, either, ifexp, limited_to, not_, or_, truth
 from autobatch.language.copies import deepcopy, shallow_copy
 from autobatch.language.indexing import (
@@ -82,10 +83,12 @@ from autobatch.language.values import (
 )
 
 arithmetic.install()
+augmented.install()
 
 __all__ = [
     "Field", "admits", "and_", "append", "attribute", "augment", "blank", "bool_", "both", "cast_to", "clear",
     "copied", "counted", "deepcopy", "delete", "divmod_", "either", "equal", "extend", "float_", "getitem", "ifexp",
+    "in_place",
     "index", "indices", "insert", "int_", "is_a", "item", "item_from_end", "items_of", "max_by", "member_class",
     "method", "min_by",
     "not_", "numpy_", "of_range", "or_", "place", "place_of_append", "pop", "pop_inside", "pow_", "range_",

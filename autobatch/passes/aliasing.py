@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 
 from autobatch import errors, ir
@@ -26,63 +26,15 @@ from autobatch.ir.typed import TypedProgram
 from autobatch.ir.types import Static, Tensor, Type, dynamic, leaves, opaque, same, structure
 from autobatch.language.lists import MemberList
 from autobatch.language.objects import MemberObject
+from autobatch.passes.augmented import check_augmented
 from autobatch.passes.changed_arguments import SUFFIX, handed_back, is_change
 from autobatch.passes.holding import FROM_OUTSIDE, Held, Place, Traced, containers, holds_objects, lists_deep, traced
 from autobatch.passes.inference import infer
+from autobatch.passes.sharing import State, argument, joined
 from autobatch.passes.webs import split_webs
 
 Pair = tuple[str, str]
 Returned = tuple[frozenset[str], frozenset[str], frozenset[Pair]]
-
-
-@dataclass(frozen=True)
-class State:
-    """What is known at a place; ``argument(p)`` stands for the array that the caller passed.
-
-    Attributes:
-      pairs: of names that may be one object, or parts of one.
-      same: sets of names that are surely one object.
-    """
-
-    pairs: frozenset[frozenset[str]]
-    same: frozenset[frozenset[str]]
-
-    def like(self, name: str) -> frozenset[str]:
-        return next((group for group in self.same if name in group), frozenset({name}))
-
-    def partners(self, name: str) -> frozenset[str]:
-        return frozenset(v for pair in self.pairs if name in pair for v in pair) | {name}
-
-    def assigned(self, made: Mapping[str, Held]) -> State:
-        """After names get values at once, each of which holds what names held before, or nothing of it."""
-        like = {v: next((u for u, same in held.items() if same), None) for v, held in made.items()}
-        groups = [group - {*made} | {v for v, u in like.items() if u in group} for group in self.same]
-        groups += [frozenset({v}) for v, u in like.items() if u is None]
-        holds = {v: frozenset[str]().union(*map(self.partners, held)) for v, held in made.items()}
-        pairs = {pair for pair in self.pairs if not pair & {*made}}
-        pairs |= {frozenset({v, u}) for v, held in holds.items() for u in held - {*made}}
-        pairs |= {frozenset({v, u}) for v in made for u in made if v < u and holds[v] & holds[u]}
-        return State(frozenset(pairs), frozenset(filter(None, groups)))
-
-    def changed(self, old: str, new: str, items: Iterable[str], keep: set[str]) -> State:
-        """After the array that ``old`` held has changed in place: ``new`` holds it, and those to ``keep`` are told."""
-        group = {new, *(v for v in self.like(old) if v in keep or v.startswith(argument("")))}
-        groups = {other - group - {old} for other in self.same if old not in other} | {frozenset(group)}
-        inside = frozenset[str]().union(*map(self.partners, items))
-        kept = {pair for pair in self.pairs if new == old or new not in pair}
-        kept |= {frozenset({new, v}) for v in self.partners(old) - {new}}
-        kept |= {frozenset({name, v}) for name in group for v in inside - {name}}
-        return State(frozenset(kept), frozenset(filter(None, groups)))
-
-
-def joined(left: State | None, right: State) -> State:
-    if left is None:
-        return right
-    return State(left.pairs | right.pairs, frozenset(a & b for a in left.same for b in right.same if a & b))
-
-
-def argument(parameter: str) -> str:
-    return f"argument {parameter}"
 
 
 def share_changes(typed: TypedProgram) -> TypedProgram:
@@ -92,7 +44,7 @@ def share_changes(typed: TypedProgram) -> TypedProgram:
     """
     names = {f.name for f in typed.program.functions}
     changing = {f.name for f in typed.program.functions if any(_changes(op) for b in f.blocks for op in b.ops)}
-    if any(_may_augment(f, typed.of(f.name)) for f in typed.program.functions):
+    if typed.augments:
         return _shared(typed, names)
     if not changing:
         return typed
@@ -109,20 +61,6 @@ def _changes(op: ir.LocalOp) -> bool:
     return is_change(op) or (isinstance(op, ir.Call) and len(op.outputs) > 1)
 
 
-def _may_augment(function: ir.Function, types: Mapping[str, Type]) -> bool:
-    """Whether there is an ``x += y`` that may be of arrays; what lives in straight-line code alone has no type here."""
-    names = {op.inputs[0] for block in function.blocks for op in block.ops if _is_augmented(op)}
-    return any(v not in types or _has_array(types[v]) for v in names)
-
-
-def _is_augmented(op: ir.LocalOp) -> bool:
-    return isinstance(op, ir.Primitive) and op.function.augments
-
-
-def _has_array(type_: Type) -> bool:
-    return any(isinstance(leaf, Tensor) and leaf.shape for leaf in dynamic(type_))
-
-
 def _shared(typed: TypedProgram, known: Collection[str]) -> TypedProgram:
     """Of functions that are not ``known`` the results may hold any argument."""
     program = typed.program
@@ -133,12 +71,12 @@ def _shared(typed: TypedProgram, known: Collection[str]) -> TypedProgram:
     returned |= {f.name: (frozenset(), frozenset(f.inputs), frozenset()) for f in looked_at}
     known_of = {f.name: traced(f, typed) for f in looked_at}
     while True:
-        analysed = {f.name: _Analysis(f, program, returned, known_of[f.name]) for f in looked_at}
+        analysed = {f.name: Analysis(f, program, returned, known_of[f.name]) for f in looked_at}
         found = returned | {name: analysis.returned() for name, analysis in analysed.items()}
         if found == returned:
             break
         returned = found
-    _check_augmented(analysed)
+    check_augmented(analysed)
     _check_twice(analysed, known_of)
     if program.entry.name in analysed:
         _check_worth(program.entry, analysed[program.entry.name], typed)
@@ -152,7 +90,7 @@ def _shared(typed: TypedProgram, known: Collection[str]) -> TypedProgram:
     return replace(typed, program=program)
 
 
-class _Analysis:
+class Analysis:
     """One function, and what is known at the start of each of its blocks."""
 
     def __init__(
@@ -163,7 +101,7 @@ class _Analysis:
         found: Traced,
     ):
         self.function, self.program, self.returned_by = function, program, returned
-        self.types, self.held, self.settled = found.types, found.held, found.settled
+        self.types, self.held, self.settled, self.augmented = found.types, found.held, found.settled, found.augmented
         self.may_hold_twice = False  # a list one item
         self.unforeseen: list[
             tuple[ir.LocalOp, ir.Primitive]
@@ -289,26 +227,6 @@ class _Analysis:
             if argument(p) in state.partners(old)
         }
 
-    def augmented(self, by: Mapping[str, frozenset[str]]) -> Iterator[tuple[ir.LocalOp, str, State, frozenset[str]]]:
-        """Each array that ``x += y`` may change: the operation, its name, what was known before, what is read later.
-
-        by: the parameters that functions augment.
-        """
-        for i in range(len(self.function.blocks)):
-            for k, op, state, _ in self.steps(i):
-                found: list[str] = []
-                if isinstance(op, ir.Call):
-                    pairs = zip(op.inputs, self.callee(op).inputs, strict=True)
-                    found = [v for v, p in pairs if p in by.get(op.function, ())]
-                elif op is not None and _is_augmented(op) and _has_array(self.types[op.inputs[0]]):
-                    found = [op.inputs[0]]
-                for v in found:
-                    yield op, v, state, self.live_after(i, k) - {*op.outputs}  # type: ignore[misc,union-attr]
-
-    def augmented_parameters(self, by: Mapping[str, frozenset[str]]) -> frozenset[str]:
-        names = [state.partners(v) for _, v, state, _ in self.augmented(by)]
-        return frozenset(p for p in self.function.inputs if any(argument(p) in found for found in names))
-
     def rewritten(self) -> ir.Function:
         """The function in which all names of a changed array that are read later get the new one."""
         copies: dict[tuple[int, int], list[ir.Primitive]] = {}
@@ -413,33 +331,6 @@ def _known(op: ir.LocalOp, copy: ir.Primitive) -> errors.UnsupportedSyntaxError:
     )
 
 
-def _check_augmented(analysed: Mapping[str, _Analysis]) -> None:
-    """Refuses ``x += y`` of arrays that are known by another name: NumPy's change in place, TensorFlow's do not."""
-    by: dict[str, frozenset[str]] = {}
-    while True:
-        found = {name: each.augmented_parameters(by) for name, each in analysed.items()}
-        if found == by:
-            break
-        by = found
-    for each in analysed.values():
-        for op, v, state, later in each.augmented(by):
-            others = sorted(state.partners(v) & later)
-            if others:
-                raise _augmented_twice(op, v, others[0])
-
-
-def _augmented_twice(op: ir.LocalOp, name: str, other: str) -> errors.UnsupportedSyntaxError:
-    shown, also = name.split(".")[0], other.split(".")[0]
-    where = f"`{op.function}` changes" if isinstance(op, ir.Call) else "This changes"
-    return errors.UnsupportedSyntaxError(
-        f"{where} `{shown}` in place if it is an array of NumPy's, but not if it is TensorFlow's, and "
-        f"{f'`{also}` may be the same array' if also != shown else 'it is read later'}.",
-        [(op.location, "")],
-        "x = x + y for a new array, x[:] = x + y to change this one.",
-        kind="augmented-array",
-    )
-
-
 def _from_outside(op: ir.LocalOp, name: str) -> errors.UnsupportedSyntaxError:
     return errors.UnsupportedSyntaxError(
         f"`{name.split('.')[0]}` is changed in place, and may be a list or an array from outside, which members share.",
@@ -458,12 +349,13 @@ def _given_twice(call: ir.Call, name: str) -> errors.UnsupportedSyntaxError:
     )
 
 
-def _check_twice(analysed: Mapping[str, _Analysis], found: Mapping[str, Traced]) -> None:
+def _check_twice(analysed: Mapping[str, Analysis], found: Mapping[str, Traced]) -> None:
     """Refuses to change an item's item where a list may hold that item twice."""
     twice = sorted(v for each in found.values() for v in each.twice)
     twice += [each.function.name for each in analysed.values() if each.may_hold_twice]
-    deep = (op for each in analysed.values() for *_, op, _, _, _ in each.changes() if _is_deep(op))
-    op = next(deep, None) if twice else None
+    deep = [op for each in analysed.values() for *_, op, _, _, _ in each.changes() if _is_deep(op)]
+    deep += [each.function.blocks[i].ops[k] for each in analysed.values() for i, k in each.augmented]
+    op = next(filter(is_change, deep), None) if twice else None
     if op is not None:
         raise errors.UnsupportedSyntaxError(
             f"An item of `{op.outputs[0].split('.')[0]}` is changed in place, and a list in `{twice[0].split('.')[0]}` "
@@ -478,7 +370,7 @@ def _is_deep(op: ir.LocalOp) -> bool:
     return isinstance(op, ir.Primitive) and op.function.changes > 1
 
 
-def _check_worth(entry: ir.Function, analysis: _Analysis, typed: TypedProgram) -> None:
+def _check_worth(entry: ir.Function, analysis: Analysis, typed: TypedProgram) -> None:
     """Refuses a program of which nothing is left: all that it does is to change the caller's arrays."""
     changed = analysis.changed_arguments()
     if changed and not dynamic(typed.types[entry.name, entry.outputs[0]]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,7 @@ from autobatch.tracing.symbolic import symbolic
 
 Held = Mapping[str, bool]  # inputs of which an output holds the object, or a part; whether it is surely the very same
 Place = tuple[int, int]  # block and operation
+Views = Mapping[int, list[Any]]
 FROM_OUTSIDE = "what is from outside"  # in place of a name
 
 
@@ -36,16 +37,33 @@ class Traced:
       held: what each primitive's outputs hold of its inputs.
       settled: the changes that Python has made in place.
       twice: what holds one list or array more than once.
+      augmented: where ``x += y`` changes an array or a list.
     """
 
     types: dict[str, Type]
     held: dict[Place, dict[str, Held]]
     settled: set[Place]
     twice: set[str]
+    augmented: dict[Place, Augmented]
+
+
+@dataclass(frozen=True)
+class Augmented:
+    """What is known of the array or the list at a place where ``x += y`` changes it.
+
+    Attributes:
+      held_by: the variables that are it or hold it, otherwise than by what is changed there.
+      apart: those of which it is known that they do not.
+      is_list: whether it is no array.
+    """
+
+    held_by: frozenset[str]
+    apart: frozenset[str]
+    is_list: bool
 
 
 def traced(function: ir.Function, typed: TypedProgram) -> Traced:
-    traced = Traced(dict(typed.of(function.name)), {}, set(), set())
+    traced = Traced(dict(typed.of(function.name)), {}, set(), set(), {})
     for i, block in enumerate(function.blocks):
         k = 0
         for part in regions.regions(block.ops):
@@ -61,16 +79,21 @@ def _trace(region: regions.Region, at: Place, function: str, typed: TypedProgram
     inputs = {v: typed.types[function, v] for v in region.inputs}
     with tf.__internal__.FuncGraph("autobatch_aliases").as_default(), context.collected_views() as views:
         env = symbolic(region, inputs, typed.shared)
+        start = {v: _reach(env[v], views) for v in region.inputs}
         for k, op in enumerate(region.ops):
             given = {v: env[v] for v in op.inputs}
             before = [*map(id, _objects(given[op.inputs[0]]))] if is_change(op) else []
             owners, inside = _owners(given), {v: {*map(id, _objects(value))} for v, value in given.items()}
-            execute((op,), env)
             place = at[0], at[1] + k
+            with context.on_augmented(lambda old: _note_augmented(old, op, place, env, start, views, found)):  # noqa: B023
+                execute((op,), env)
             if op.function.template == CONVERSION:  # another form of the same object
                 found.held[place] = {op.outputs[0]: {op.inputs[0]: True}}
             else:
                 found.held[place] = {v: _held_of(env[v], given, owners, views) for v in op.outputs}
+            if is_change(op):  # only what it puts there
+                put = [part for part in _objects(env[op.outputs[0]]) if id(part) not in inside[op.inputs[0]]]
+                found.held[place] = found.held[place] | {op.outputs[0]: _held_of(put, given, owners, views)}
             for v, value in given.items():  # what a method has put into a container: d.update(k=xs)
                 if v not in op.outputs and not is_change(op) and not inside[v].issuperset(map(id, _objects(value))):
                     found.held[place] = found.held[place] | {v: {**_held_of(value, given, owners, views), v: True}}
@@ -82,6 +105,57 @@ def _trace(region: regions.Region, at: Place, function: str, typed: TypedProgram
                 others = env.keys() & typed.of(function).keys() - {*op.outputs, *op.inputs}
                 foreseen = all(same(type_of(env[v]), typed.types[function, v]) for v in others)
                 found.settled.update([place] if foreseen and not deep else [])
+
+
+def _note_augmented(
+    old: Any,
+    op: ir.Assign,
+    place: Place,
+    env: Mapping[str, Any],
+    start: Mapping[str, set[int]],
+    views: Views,
+    found: Traced,
+) -> None:
+    """Adds what is known of an array or a list that this operation is about to change."""
+    here, changed = _reach(old, views), set[int]()
+    if is_change(op):  # who holds what it changes is looked at anyway
+        whole = env[op.inputs[0]]
+        changed = {id(each) for each in _objects(whole) if any(part is old for part in _parts(each))}
+        changed |= {id(each) for each in views.get(id(old), ())} & _reach(whole, views)
+    values = {v: value for v, value in env.items() if not v.startswith("(")}
+    held_by = {v for v, value in values.items() if not here.isdisjoint(_reach(value, views, changed))}
+    sources = {v for v in start if not here.isdisjoint(start[v])}
+    # What comes from the same inputs, or was made here, is told apart by its identity.
+    others = set[int]().union(*(start[v] for v in start if v not in sources))
+    apart = {v for v, value in values.items() if v not in held_by and others.isdisjoint(_reach(value, views))}
+    before = found.augmented.get(place, Augmented(frozenset(), frozenset(values), is_list=False))
+    is_list = isinstance(old, dict | list | set | MemberList)
+    found.augmented[place] = Augmented(before.held_by | held_by, before.apart & apart, is_list)
+
+
+def _reach(value: Any, views: Views, without: Collection[int] = ()) -> set[int]:
+    """The identities of what a value holds, and of what that is a part of; not by way of some containers."""
+    found: set[int] = set()
+
+    def reach(part: Any) -> None:
+        if id(part) in without or id(part) in found:
+            return
+        if _is_object(part):
+            found.update((id(part), id(_root(part))))
+        for whole in views.get(id(part), ()):
+            found.add(id(whole))
+            reach(whole)
+        for inner in _parts(part):
+            reach(inner)
+
+    reach(value)
+    return found
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict | list | tuple | MemberObject):
+        return parts_of(value)
+    return tf.nest.flatten(value) if tf.nest.is_nested(value) else ()
 
 
 def _is_object(value: Any) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import tensorflow as tf
 
-from autobatch import errors, ir
+from autobatch import context, errors, ir
 from autobatch.ir import regions
 from autobatch.ir.typed import Check, TypedProgram, Variable
 from autobatch.ir.types import (
@@ -81,7 +81,7 @@ def infer(program: ir.Program) -> TypedProgram:
         converted.append(simplified(made))
         checks |= dict.fromkeys((*more, *unset))
     live = replace(program, functions=tuple(converted))
-    return TypedProgram(live, inference.types, program.shared, tuple(checks), undecided=program)
+    return TypedProgram(live, inference.types, program.shared, tuple(checks), inference.augments, undecided=program)
 
 
 # The types of what a region assigns, its checks, and what it raises for all members, to be caught.
@@ -152,6 +152,7 @@ class _Inference:
         self.failures: dict[tuple[str, int], Exception] = {}
         self.raised_in: dict[Exception, ir.Assign] = {}
         self.cache: dict[tuple, Traced] = {}
+        self.augments = False  # whether ``x += y`` of arrays or lists was met
         self.escaping = {f.name: _read_elsewhere(f) for f in program.functions}
 
     def run(self) -> None:
@@ -382,7 +383,8 @@ class _Inference:
             caught: list[tuple[ir.Assign, Exception]] = []
             for op in region.ops:
                 try:
-                    outcomes += execute((op,), env, graph)
+                    with context.on_augmented(self.note_augmented):
+                        outcomes += execute((op,), env, graph)
                 except Exception as error:
                     self.raised_in[error] = op
                     if op.function.instead is None or not _may_be_caught(error):
@@ -391,6 +393,9 @@ class _Inference:
                     outcomes += execute((replace(op, function=op.function.instead(error)),), env, graph)
             checks = tuple(outcome.check for outcome in outcomes)
             return {v: _type_of_variable(env[v], v, region) for v in wanted}, checks, tuple(caught)
+
+    def note_augmented(self, _: Any) -> None:
+        self.augments = True
 
     # --- checks of the whole --------------------------------------------------------------------
 

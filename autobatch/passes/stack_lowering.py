@@ -2,7 +2,8 @@
 
 Callers save.  At a call that may come back to the caller's own code (recursion), the variables that are live after
 it are pushed; a variable that no recursive call can clobber never gets a stack.  All saves of one frame
-happen at the frame's depth, so one depth per lane serves every stack.
+happen at the frame's depth, so one depth per lane serves every stack.  Which leaves of them have one is settled in
+``storage.py``.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 A copy of a leaf needs no move if the two share a register.  They may if neither is needed while the other holds
 another value: the coalescing of Chaitin 1982 ("Register allocation and spilling via graph coloring"), for as many
 registers as it takes.  A block is one step of the machine: it reads registers at its start and writes them at its
-end, so only what is live between blocks counts.
+end, so only what is live between blocks counts.  ``stack_lowering.py`` says what may need a stack; what its restores
+find live here gets one, and the rest a register.
 """
 
 from __future__ import annotations

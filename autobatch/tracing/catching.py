@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from autobatch import context, errors, ir
-from autobatch.tracing.explain import is_users
+from autobatch.context import is_users
 
 
 def refuse_catching(risks: Collection[context.Risk], location: ir.Location) -> None:

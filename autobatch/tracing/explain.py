@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import itertools
 import linecache
-import os
 import re
 import sys
-import sysconfig
 import types
 from collections.abc import Iterator
 from typing import NoReturn
@@ -120,7 +118,7 @@ def _not_converted(helper: types.TracebackType | None, places: list) -> Exceptio
     code = helper.tb_frame.f_code
     if code.co_name == "<lambda>":
         what, instead = "A lambda", "make it a `def`, and call it by its name."
-    elif is_users(code):
+    elif context.is_users(code):
         what, instead = (
             f"`{code.co_name}`",
             "call it by its name: in a loop or a comprehension, not by map or the like.",
@@ -174,22 +172,6 @@ def _helpers(error: Exception) -> list[types.TracebackType]:
         elif inside and _module(at).split(".")[0] not in _LIBRARIES and not _is_inline(at.tb_frame.f_code):
             found.append(at)
     return found
-
-
-_OURS = os.path.dirname(os.path.realpath(errors.__file__))
-_INSTALLED = tuple({os.path.realpath(path) + os.sep for path in (*sysconfig.get_paths().values(), _OURS)})
-
-
-def is_users(code: types.CodeType) -> bool:
-    """Whether the code is neither the standard library's nor an installed package's."""
-    return is_users_file(code.co_filename)
-
-
-def is_users_file(name: str) -> bool:
-    """Whether it is the user's, or a cell of a notebook's, whose text ``linecache`` has."""
-    if name in linecache.cache and not os.path.isfile(name):
-        return not name.startswith("<attrs ")
-    return os.path.isfile(name) and not os.path.realpath(name).startswith(_INSTALLED)
 
 
 def _refined(error: Exception, location: ir.Location) -> ir.Location:
