@@ -323,6 +323,27 @@ def choice(container: Any, contents: Any) -> None:
         found.append((container, contents))
 
 
+_kept: ContextVar[list[tuple[Any, Any, str]] | None] = ContextVar("autobatch_kept", default=None)
+
+
+def keep(container: Any, contents: Any, name: str) -> None:
+    """Notes a container that all members share, and what it holds: it is not to be changed."""
+    found = _kept.get()
+    if found is not None:
+        found.append((container, contents, name))
+
+
+@contextmanager
+def kept() -> Iterator[list[tuple[Any, Any, str]]]:
+    """What is noted inside."""
+    found: list[tuple[Any, Any, str]] = []
+    token = _kept.set(found)
+    try:
+        yield found
+    finally:
+        _kept.reset(token)
+
+
 def is_choice(container: Any) -> bool:
     """Whether the primitive that runs has noted this one."""
     return any(container is made for made, _ in _choices.get() or ())

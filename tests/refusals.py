@@ -453,6 +453,22 @@ class Counter:
         return Counter(self.count + more)
 
 
+class Bag:
+    items = []
+
+    def __init__(self, first):
+        self.first = first
+
+    def add(self, item):
+        self.items.append(item)
+        return len(self.items)
+
+
+def changes_a_list_of_the_class(x):
+    bag = Bag(x)
+    return bag.add(1.0)  # here
+
+
 def augments_an_object_in_a_list(x):
     counters = [Counter(x)]
     counters[0] += 1.0  # here
@@ -489,6 +505,7 @@ def changes_items_of_a_dict(x):
 CASES = [
     (sets_by_name, UnsupportedSyntaxError), (changes_items_of_a_dict, TypeMismatchError),
     (augments_a_shared_array, UnsupportedSyntaxError), (augments_an_object_in_a_list, UnsupportedSyntaxError),
+    (changes_a_list_of_the_class, UnsupportedSyntaxError),
     (augments_a_list_in_a_list, UnsupportedSyntaxError),
     (reads_an_exception, UnsupportedSyntaxError), (catches_deep_calls, UnsupportedSyntaxError),
     (raises_one_of_several, UnsupportedSyntaxError), (leaves_by_finally, UnsupportedSyntaxError),

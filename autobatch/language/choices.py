@@ -9,10 +9,10 @@ from typing import Any
 import tensorflow as tf
 
 from autobatch import context, errors
+from autobatch.language.containers import contents
 from autobatch.language.list_methods import chosen_list
 from autobatch.language.lists import MemberList, copied_into, is_list
 from autobatch.language.rounding import check_exact
-from autobatch.language.structs import contents
 from autobatch.language.values import (
     WeakScalar,
     adopts,

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from autobatch.language.containers import MemberObject
 from autobatch.language.list_methods import copied
 from autobatch.language.lists import MemberList
-from autobatch.language.objects import MemberObject
 from autobatch.language.values import is_tensor
 
 

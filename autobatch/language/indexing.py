@@ -11,8 +11,9 @@ import tensorflow as tf
 
 from autobatch import context, errors
 from autobatch.language import list_methods
+from autobatch.language.containers import contents
 from autobatch.language.lists import MemberList, is_list, item_at
-from autobatch.language.structs import Rows, contents
+from autobatch.language.structs import Rows
 from autobatch.language.values import WIDE_DTYPES, WeakScalar, check_fits, is_tensor, narrowed, per_member, weak
 
 slice_ = slice

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from autobatch.language.objects import MemberObject
+from autobatch.language.containers import MemberObject
 
 _BY_VALUE = (bool, int, str, bytes, type(None), type(...), type(NotImplemented))
 _BY_TEXT = (float, complex)  # which tells 0.0 from -0.0, and finds nan the same as nan

@@ -15,8 +15,8 @@ import numpy as np
 import tensorflow as tf
 
 from autobatch import context, errors
-from autobatch.language.objects import MemberObject
-from autobatch.language.structs import contents, map_nodes
+from autobatch.language.containers import MemberObject, contents
+from autobatch.language.structs import map_nodes
 from autobatch.language.values import WIDE_DTYPES, WeakScalar, fits, is_tensor
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autobatch import context, errors
+from autobatch.language.containers import MemberObject, contents
 
 
 @dataclass(frozen=True)
@@ -25,12 +26,6 @@ class Absent:
 
 
 ABSENT = Absent()  # its value while user code is traced
-
-
-class MemberObject:
-    """What the classes of members' objects have in common."""
-
-    __slots__ = ()
 
 
 def is_plain(cls: type) -> bool:
@@ -73,6 +68,9 @@ def _made(cls: type) -> type:
         found = own.__getattribute__(self, name)
         if found is ABSENT:
             raise AttributeError(f"'{cls.__name__}' object has no attribute '{name}'")
+        of_class = isinstance(found, list | dict | set) and any(vars(c).get(name) is found for c in cls.__mro__)
+        if of_class:
+            context.keep(found, contents(found), f"{cls.__name__}.{name}")
         return found
 
     def set_own(self: Any, name: str, value: Any) -> None:

@@ -24,8 +24,8 @@ from autobatch import errors, ir
 from autobatch.ir.flow import live_before, liveness
 from autobatch.ir.typed import TypedProgram
 from autobatch.ir.types import Static, Tensor, Type, dynamic, leaves, opaque, same, structure
+from autobatch.language.containers import MemberObject
 from autobatch.language.lists import MemberList
-from autobatch.language.objects import MemberObject
 from autobatch.passes.augmented import check_augmented
 from autobatch.passes.changed_arguments import SUFFIX, handed_back, is_change
 from autobatch.passes.holding import FROM_OUTSIDE, Held, Place, Traced, containers, holds_objects, lists_deep, traced

@@ -14,9 +14,8 @@ from autobatch import context, ir
 from autobatch.ir import regions
 from autobatch.ir.typed import TypedProgram
 from autobatch.ir.types import Opaque, Type, opaque, same, type_of
+from autobatch.language.containers import MemberObject, parts_of
 from autobatch.language.lists import OUTSIDE, MemberList
-from autobatch.language.objects import MemberObject
-from autobatch.language.structs import parts_of
 from autobatch.passes.changed_arguments import is_change
 from autobatch.passes.conversions import CONVERSION
 from autobatch.tracing.execute import execute

@@ -31,11 +31,12 @@ from autobatch.ir.types import (
     same,
     type_of,
 )  # fmt: skip
+from autobatch.language.containers import parts_of
 from autobatch.language.indexing import UnlikeItemsError
 from autobatch.language.lists import MemberList
 from autobatch.language.objects import MemberObject, truth_method, users_class
 from autobatch.language.operators import raise_
-from autobatch.language.structs import Rows, map_nodes, parts_of
+from autobatch.language.structs import Rows, map_nodes
 from autobatch.passes import conversions, definedness, exceptions, nones
 from autobatch.passes.simplify import decide_branches, simplified
 from autobatch.tracing.execute import Outcome, execute

@@ -12,8 +12,8 @@ import tensorflow as tf
 from autobatch import context, errors, ir
 from autobatch.ir.typed import Check
 from autobatch.ir.types import Exact, Static, dynamic, opaque, stored_from, type_of
+from autobatch.language.containers import contents, parts_of
 from autobatch.language.indexing import UnlikeItemsError
-from autobatch.language.structs import contents, parts_of
 from autobatch.tracing.catching import functions_run, refuse_catching
 from autobatch.tracing.explain import raise_at
 from autobatch.tracing.objects import adopt
@@ -68,6 +68,7 @@ def execute(ops: Sequence[ir.Assign], env: dict[str, Any], graph: tf.Graph | Non
                 context.collected_remarks() as remarks,
                 context.collected_risks() as risks,
                 context.collected_choices() as chosen,
+                context.kept() as kept,
             ):
                 outputs = op.function.call(*inputs)
             adopt(outputs, None if inputs else op.function.call)
@@ -85,6 +86,14 @@ def execute(ops: Sequence[ir.Assign], env: dict[str, Any], graph: tf.Graph | Non
                     [(op.location, "")],
                     "put the items into a tensor, and assign to those: x[k, i] = v.",
                     kind="changed-container",
+                )
+        for container, held, name in kept:
+            if contents(container) != held:
+                raise errors.UnsupportedSyntaxError(
+                    f"`{name}` is changed here, which all objects of the class share.",
+                    [(op.location, "")],
+                    "make it in __init__: self.x = [].",
+                    kind="changed-class",
                 )
         for name, value, held in env.get(CROSSED, ()):
             if contents(value) != held:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from autobatch.context import is_users_file
+from autobatch.language.containers import parts_of
 from autobatch.language.objects import MemberObject, attributes, is_plain, member_class
-from autobatch.language.structs import parts_of
 from autobatch.language.values import WeakScalar, is_tensor
 
 _BASES = ("builtins", "abc", "typing")

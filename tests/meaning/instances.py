@@ -588,3 +588,41 @@ def super_of_one_parent(n):
 def super_goes_by_the_object(n):
     a, b = Both(n, 2), Jumper(n)
     return a.go(n), a.speed, b.go(n)
+
+
+class Shelf:
+    shared = [1, 2]
+    sizes = {"a": 1}
+
+    def __init__(self, n):
+        self.n = n
+
+    def grow(self):
+        self.shared.append(3)
+        return len(self.shared)
+
+    def looked_up(self, i):
+        return self.shared[i % 2] + self.sizes["a"] + self.n
+
+    def own(self):
+        self.shared = [self.n]
+        self.shared.append(4)
+        return len(self.shared)
+
+
+@case(n, refused="changed-class")
+def list_of_the_class_grown(n):
+    return Shelf(n).grow()
+
+
+@case(n, refused="changed-class")
+def list_of_the_class_grown_on_a_path(n):
+    shelf = Shelf(n)
+    if n > 1:
+        shelf.shared.append(7)
+    return shelf.n
+
+
+@case(n)
+def list_of_the_class_read(n):
+    return Shelf(n).looked_up(n), Shelf(n).own()
