@@ -2,6 +2,7 @@
 
 import collections
 import dataclasses
+from enum import IntEnum
 
 import tensorflow as tf
 
@@ -453,6 +454,22 @@ class Counter:
         return Counter(self.count + more)
 
 
+class Colour(IntEnum):
+    RED = 1
+    BLUE = 2
+
+
+def chooses_of_an_enum(x):
+    colour = Colour.RED if x > 1.0 else Colour.BLUE  # here
+    return colour + 1
+
+
+def appends_a_list_to_itself(x):
+    xs = [x]
+    xs.append(xs)  # here
+    return len(xs)
+
+
 class Bag:
     items = []
 
@@ -505,7 +522,8 @@ def changes_items_of_a_dict(x):
 CASES = [
     (sets_by_name, UnsupportedSyntaxError), (changes_items_of_a_dict, TypeMismatchError),
     (augments_a_shared_array, UnsupportedSyntaxError), (augments_an_object_in_a_list, UnsupportedSyntaxError),
-    (changes_a_list_of_the_class, UnsupportedSyntaxError),
+    (changes_a_list_of_the_class, UnsupportedSyntaxError), (chooses_of_an_enum, TypeMismatchError),
+    (appends_a_list_to_itself, UnsupportedSyntaxError),
     (augments_a_list_in_a_list, UnsupportedSyntaxError),
     (reads_an_exception, UnsupportedSyntaxError), (catches_deep_calls, UnsupportedSyntaxError),
     (raises_one_of_several, UnsupportedSyntaxError), (leaves_by_finally, UnsupportedSyntaxError),

@@ -63,6 +63,10 @@ def append(values: Any, item: Any) -> Any:
         values.append(item)
         return values
     if isinstance(values, list):
+        if item is values:
+            raise errors.UnsupportedSyntaxError(
+                "A list is put into itself.", help="append a copy of it: list(xs).", kind="list-in-itself"
+            )
         values = owned(values)
         values.append(item)
         return values

@@ -134,6 +134,12 @@ def weak(value: bool | int | float) -> WeakScalar:
             help="a member's ints have 64 bits; use floats.",
             kind="int-beyond-64-bits",
         )
+    if type(value) not in WIDE_DTYPES:
+        raise errors.TypeMismatchError(
+            f"{value!r} is to differ between members, and is more than a number.",
+            help="give members plain numbers: int(...).",
+            kind="number-of-a-class",
+        )
     return WeakScalar(tf.constant(value, WIDE_DTYPES[type(value)]), type(value), is_near(value))
 
 
