@@ -120,7 +120,11 @@ def _note_augmented(
     if is_change(op):  # who holds what it changes is looked at anyway
         whole = env[op.inputs[0]]
         changed = {id(each) for each in _objects(whole) if any(part is old for part in _parts(each))}
-        changed |= {id(each) for each in views.get(id(old), ())} & _reach(whole, views)
+        wholes = views.get(id(old), [])
+        wholes = [
+            each for each in wholes if not isinstance(each, tf.Tensor | np.ndarray)
+        ] or wholes  # or an array's own item
+        changed |= {id(each) for each in wholes} & _reach(whole, views)
     values = {v: value for v, value in env.items() if not v.startswith("(")}
     held_by = {v for v, value in values.items() if not here.isdisjoint(_reach(value, views, changed))}
     sources = {v for v in start if not here.isdisjoint(start[v])}

@@ -73,6 +73,22 @@ def known_array_in_a_list(n):
     return a
 
 
+@case(n, m, refused="augmented-array")
+def item_of_each_members_own_that_a_name_holds(n, m):
+    a = np.zeros(2) + n
+    rows = [a, a + 1]
+    rows[m % 2] += 50
+    return a
+
+
+@case(n, m, refused="augmented-array")
+def item_of_each_members_own_that_is_known(n, m):
+    a = np.ones(2)
+    rows = [a, np.ones(2) - m]
+    rows[m % 2] += n
+    return a
+
+
 @case(n, refused="shared-array")
 def item_that_is_there_twice(n):
     a = np.zeros(2) + n
