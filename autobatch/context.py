@@ -247,6 +247,27 @@ def collected_views() -> Iterator[dict[int, list[Any]]]:
         _views.reset(token)
 
 
+_puts: ContextVar[list[Any] | None] = ContextVar("autobatch_puts", default=None)
+
+
+def put(item: Any) -> None:
+    """Notes what a list gets as an item that keeps no identity there."""
+    found = _puts.get()
+    if found is not None:
+        found.append(item)
+
+
+@contextmanager
+def collected_puts() -> Iterator[list[Any]]:
+    """What is noted inside."""
+    found: list[Any] = []
+    token = _puts.set(found)
+    try:
+        yield found
+    finally:
+        _puts.reset(token)
+
+
 _on_augmented: ContextVar[Callable[[Any], None]] = ContextVar("autobatch_on_augmented", default=lambda _: None)
 
 

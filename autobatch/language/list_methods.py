@@ -87,6 +87,7 @@ def _appended(values: MemberList, one: MemberList) -> tuple[tf.Tensor, tuple]:
 
 def _with_item(values: MemberList, item: Any) -> tuple[MemberList, MemberList]:
     """The list, and one of the item alone, with items of one type."""
+    context.put(item)
     typed, one = alike(values, single(item))
     return (typed if values.columns else padded(typed, capacity_for(1))), one
 

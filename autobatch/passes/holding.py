@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -84,8 +85,11 @@ def _trace(region: regions.Region, at: Place, function: str, typed: TypedProgram
             before = [*map(id, _objects(given[op.inputs[0]]))] if is_change(op) else []
             owners, inside = _owners(given), {v: {*map(id, _objects(value))} for v, value in given.items()}
             place = at[0], at[1] + k
-            with context.on_augmented(lambda old: _note_augmented(old, op, place, env, start, views, found)):  # noqa: B023
+            note = partial(_note_augmented, op=op, place=place, env=env, start=start, views=views, found=found)
+            with context.on_augmented(note), context.collected_puts() as puts:
                 execute((op,), env)
+            if is_change(op) and any(not inside[op.inputs[0]].isdisjoint(_reach(item, views)) for item in puts):
+                found.twice.add(op.outputs[0])
             if op.function.template == CONVERSION:  # another form of the same object
                 found.held[place] = {op.outputs[0]: {op.inputs[0]: True}}
             else:
@@ -121,9 +125,8 @@ def _note_augmented(
         whole = env[op.inputs[0]]
         changed = {id(each) for each in _objects(whole) if any(part is old for part in _parts(each))}
         wholes = views.get(id(old), [])
-        wholes = [
-            each for each in wholes if not isinstance(each, tf.Tensor | np.ndarray)
-        ] or wholes  # or an array's own item
+        lists = [each for each in wholes if not isinstance(each, tf.Tensor | np.ndarray)]
+        wholes = lists or wholes  # of an item of an array, the array
         changed |= {id(each) for each in wholes} & _reach(whole, views)
     values = {v: value for v, value in env.items() if not v.startswith("(")}
     held_by = {v for v, value in values.items() if not here.isdisjoint(_reach(value, views, changed))}

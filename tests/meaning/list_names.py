@@ -387,3 +387,18 @@ def unrolled_by_its_items(n):
     for x in ab.unroll([*v, *w]):
         total = total * 3 + x
     return total
+
+
+@case(n, refused="shared-array")
+def put_from_another_place_of_each_members_own(x):
+    rows = [[x, 0], [1, x], [1, 2]]
+    rows[x % 3] = rows[(x + 1) % 3]
+    rows[0][0] += 50
+    return rows
+
+
+@case(n)
+def put_from_another_place_and_left(x):
+    rows = [[x, 0], [1, x], [1, 2]]
+    rows[x % 3] = rows[(x + 1) % 3]
+    return rows[0][1] + rows[1][0] + rows[2][1]
