@@ -21,7 +21,7 @@ from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.source import CLASS, signature, unparse
 from autobatch.frontend.syntax import constant, load, support
 from autobatch.frontend.texts import escaped
-from autobatch.frontend.undecorated import as_program, must_be_program
+from autobatch.frontend.undecorated import as_program, asks_for_types
 from autobatch.language.mathematics import STAND_INS
 from autobatch.language.numpy import METHODS, is_numpy
 from autobatch.language.objects import member_class
@@ -42,7 +42,7 @@ class Calls(Objects):
         value = self.static_value(node.func)
         if callee is None and self.has_local(node) and not node.keywords:
             callee = written(value, len(node.args))
-        if callee is None and self.has_local(node) and must_be_program(value) and (callee := as_program(value)):
+        if callee is None and self.has_local(node) and asks_for_types(value) and (callee := as_program(value)):
             node = gast.copy_location(gast.Call(self.own_name(value, node.func), node.args, node.keywords), node)
         if callee is None and any(self.is_function(a) for a in (*node.args, *(k.value for k in node.keywords))):
             own = isinstance(node.func, gast.Name) and node.func.id in self.definitions

@@ -23,7 +23,7 @@ from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.source import read
 from autobatch.frontend.syntax import as_load, assign, constant, index_value, load, root_of, support
 from autobatch.frontend.texts import Texts
-from autobatch.frontend.undecorated import as_program, must_be_program
+from autobatch.frontend.undecorated import as_program, asks_for_types
 from autobatch.language.objects import CLASSES
 
 Method = tuple[type, Callee]  # of a class
@@ -53,7 +53,7 @@ class Objects(Texts):
     def program_of(self, function: Any) -> Callee | None:
         """A method as a function of the program, if it is one."""
         callee = self.callee_of(function)
-        return as_program(function) if callee is None and must_be_program(function) else callee
+        return as_program(function) if callee is None and asks_for_types(function) else callee
 
     def on_Attribute(self, node: gast.Attribute) -> gast.AST:
         methods = self.methods(node.attr, of_property=True, at=node) if self.static_value(node) is UNKNOWN else []
