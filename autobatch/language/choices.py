@@ -16,6 +16,7 @@ from autobatch.language.rounding import check_exact
 from autobatch.language.values import (
     WeakScalar,
     adopts,
+    as_weak,
     check_fits,
     is_tensor,
     per_member,
@@ -50,12 +51,17 @@ def not_(value: Any) -> Any:
 
 def _unified(left: Any, right: Any) -> tuple[Any, Any]:
     """Both values as tensors of one dtype and shape, for a choice between them."""
+    if {python_kind(left), python_kind(right)} == {bool, int}:  # a number of Python's, of either type
+        left, right = (as_weak(value) if is_tensor(value) else value for value in (left, right))
     left, right = promoted(left, right)
     if isinstance(left, WeakScalar | bool | int | float) and isinstance(right, WeakScalar | bool | int | float):
         kinds = {value.kind if isinstance(value, WeakScalar) else type(value) for value in (left, right)}
         kind = float if float in kinds else int if int in kinds else bool
         a, b = (value if isinstance(value, WeakScalar) else weak(value) for value in (left, right))
-        return (a, b) if a.kind is b.kind else (a + kind(0), b + kind(0))
+        if a.kind is b.kind:
+            return a, b
+        a, b = a + kind(0), b + kind(0)
+        return WeakScalar(a.tensor, kind), WeakScalar(b.tensor, kind)  # no counter: one side may be a bool
     dtype = next((value.dtype for value in (left, right) if is_tensor(value)), None)
     tensors = []
     for value in (left, right):

@@ -314,7 +314,7 @@ def type_(value: Any, *rest: Any) -> Any:
         return list
     if isinstance(value, MemberObject) and not rest:
         return users_class(value)
-    if isinstance(value, WeakScalar) and value.kind is float:
+    if isinstance(value, WeakScalar) and (value.kind is float or (value.kind is int and not value.near)):
         raise _int_or_float()
     return (None if rest else python_kind(value)) or type(value, *rest)
 

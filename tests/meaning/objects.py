@@ -1072,3 +1072,23 @@ def chosen_from_a_display(x):
 def is_a_bool_on_one_path(x):
     y = True if x > 1 else 0
     return isinstance(y, bool)
+
+
+@case(X, refused="int-or-float")
+def type_of_what_is_a_bool_on_one_path(x):
+    y = True if x > 1 else 5
+    return 1 if type(y) is bool else 2
+
+
+@case(X, refused="int-or-float")
+def type_of_a_bool_or_an_argument(x):
+    y = (x > 1) and x
+    return 1 if type(y) is bool else 2
+
+
+@case(X, refused="int-or-float")
+def type_of_an_item_that_may_be_a_bool(x):
+    ys = []
+    for i in range(x):
+        ys.append(i if i % 2 else True)
+    return 1 if len(ys) > 0 and type(ys[0]) is int else 2
