@@ -1,3 +1,4 @@
+import gc
 import os
 
 import pytest
@@ -15,6 +16,12 @@ def pytest_configure(config):
         import tensorflow as tf
 
         tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
+
+
+def pytest_collection_finish():
+    """TensorFlow's modules are a million objects that stay: no need to look for garbage among them time and again."""
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
 
 
 @pytest.fixture
