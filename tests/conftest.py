@@ -4,9 +4,16 @@ import os
 import pytest
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-# The workers keep all cores busy; and to make code fast takes LLVM longer than the tests take to run it.
+# The workers keep all cores busy; and to make code fast takes LLVM, and XLA's passes over loops, longer than the tests
+# take to run it.
 FLAGS = "parallel_codegen_split_count=1", "use_fusion_emitters=false"
-os.environ.setdefault("XLA_FLAGS", " ".join(["--xla_backend_optimization_level=0", *("--xla_cpu_" + x for x in FLAGS)]))
+LOOPS = "while-loop-trip-count-annotator", "simplify-while-loops", "while-loop-invariant-code-motion"
+QUICK = [
+    "--xla_backend_optimization_level=0",
+    *(f"--xla_cpu_{flag}" for flag in FLAGS),
+    f"--xla_disable_hlo_passes={','.join(LOOPS)}",
+]
+os.environ.setdefault("XLA_FLAGS", " ".join(QUICK))
 os.environ["AUTOBATCH_VERIFY"] = "1"  # every program of the tests, after every pass
 
 
