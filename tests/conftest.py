@@ -28,7 +28,6 @@ def pytest_configure(config):
 def pytest_collection_finish():
     """TensorFlow's modules are a million objects that stay: no need to look for garbage among them time and again."""
     gc.freeze()
-    gc.set_threshold(20_000, 20, 50)
 
 
 @pytest.fixture
