@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.framework import tensor_util
 
 from autobatch import context, errors
 from autobatch.language.rounding import operands
@@ -457,3 +458,17 @@ def _pack(value: Any, dtype: tf.DType) -> tf.Tensor:
 
 
 tf.register_tensor_conversion_function((list, tuple), _list_to_tensor, priority=90)
+
+
+def _refusing_to_wrap(theirs: Callable) -> Callable:
+    """TensorFlow's functions make 3000000000 an int32, -1294967296, beside an int32."""
+
+    def make_tensor_proto(values: Any, dtype: Any = None, *rest: Any, **named: Any) -> Any:
+        if type(values) is int and dtype is not None and context.mode() is context.Mode.TRACING:
+            check_fits(values, tf.as_dtype(dtype))
+        return theirs(values, dtype, *rest, **named)
+
+    return make_tensor_proto
+
+
+tensor_util.make_tensor_proto = _refusing_to_wrap(tensor_util.make_tensor_proto)

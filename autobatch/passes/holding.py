@@ -38,6 +38,7 @@ class Traced:
       settled: the changes that Python has made in place.
       twice: what holds one list or array more than once.
       augmented: where ``x += y`` changes an array or a list.
+      known: what holds arrays whose contents are known.
     """
 
     types: dict[str, Type]
@@ -45,6 +46,7 @@ class Traced:
     settled: set[Place]
     twice: set[str]
     augmented: dict[Place, Augmented]
+    known: set[str]
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ class Augmented:
 
 
 def traced(function: ir.Function, typed: TypedProgram) -> Traced:
-    traced = Traced(dict(typed.of(function.name)), {}, set(), set(), {})
+    traced = Traced(dict(typed.of(function.name)), {}, set(), set(), {}, set())
     for i, block in enumerate(function.blocks):
         k = 0
         for part in regions.regions(block.ops):
@@ -102,6 +104,7 @@ def _trace(region: regions.Region, at: Place, function: str, typed: TypedProgram
                     found.held[place] = found.held[place] | {v: {**_held_of(value, given, owners, views), v: True}}
                     found.types[v] = type_of(value)
             found.types.update({v: type_of(env[v]) for v in op.outputs if v not in found.types})
+            found.known.update(v for v in op.outputs if any(map(_is_known, _objects(env[v]))))
             found.twice.update(v for v in op.outputs if _holds_twice(env[v]) or _by_two_ways(env[v], given, views))
             if is_change(op) and env[op.outputs[0]] is given[op.inputs[0]]:
                 deep = op.function.changes > 1 and before != [*map(id, _objects(env[op.outputs[0]]))]
@@ -137,6 +140,10 @@ def _note_augmented(
     before = found.augmented.get(place, Augmented(frozenset(), frozenset(values), is_list=False))
     is_list = isinstance(old, dict | list | set | MemberList)
     found.augmented[place] = Augmented(before.held_by | held_by, before.apart & apart, is_list)
+
+
+def _is_known(part: Any) -> bool:
+    return isinstance(part, np.ndarray) or (isinstance(part, tf.Tensor) and hasattr(part, "numpy"))
 
 
 def _reach(value: Any, views: Views, without: Collection[int] = ()) -> set[int]:

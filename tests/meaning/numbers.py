@@ -579,3 +579,11 @@ def two_names_of_a_number(x):
 def compares_with_floats_at_the_edge(k):
     i = int(k)
     return i == -(2.0**63), i > -(2.0**63), i <= -(2.0**63), i < 2.0**63
+
+
+@case(X, refused="int-beyond-dtype")
+def tensorflow_gets_an_int_beside_a_narrow_one(x):
+    low = -3
+    while low < x:
+        low += 1
+    return tf.maximum(low, 3000000000)

@@ -1092,3 +1092,51 @@ def type_of_an_item_that_may_be_a_bool(x):
     for i in range(x):
         ys.append(i if i % 2 else True)
     return 1 if len(ys) > 0 and type(ys[0]) is int else 2
+
+
+@case(X)
+def item_of_a_known_array_by_its_other_name(x):
+    a = np.zeros(3)
+    b = a
+    a[0] = x
+    return b[0]
+
+
+@case(X)
+def test_of_a_known_array_by_its_other_name(x):
+    a = np.zeros(3)
+    b = a
+    a[0] = x
+    if b[0] == 0:
+        return 10
+    return 20
+
+
+@case(X)
+def what_was_made_of_a_known_array(x):
+    a = np.zeros((2, 2))
+    b = a
+    c = b + 1
+    a[0, 1] = x
+    d = b + 1
+    return c[0, 1], d[0, 1], b[1][1]
+
+
+@case(X)
+def known_array_changed_in_turn(x):
+    a = np.array([1, 2, 3])
+    b = a
+    total = 0
+    for i in range(len(b)):
+        b[i] += x
+        total += a[i]
+    return total, a[0]
+
+
+@case(X)
+def known_array_changed_on_one_path(x):
+    a = np.zeros(3)
+    b = a
+    if x > 1:
+        a[0] = x
+    return b[0]
