@@ -82,9 +82,6 @@ def _shared(typed: TypedProgram, known: Collection[str]) -> TypedProgram:
         _check_worth(program.entry, analysed[program.entry.name], typed)
     rewritten = {name: analysis.rewritten() for name, analysis in analysed.items()}
     unforeseen = {name: analysis.unforeseen for name, analysis in analysed.items() if analysis.unforeseen}
-    unforeseen |= {
-        name: copies for name in analysed if (copies := _of_known(analysed[name], known_of[name].known, typed))
-    }
     if unforeseen:  # what was decided by it is decided anew
         return share_changes(infer(split_webs(_with_copies(typed.undecided, unforeseen))))
     program = replace(program, functions=tuple(rewritten.get(f.name, f) for f in program.functions))
@@ -105,11 +102,11 @@ class Analysis:
     ):
         self.function, self.program, self.returned_by = function, program, returned
         self.types, self.held, self.settled, self.augmented = found.types, found.held, found.settled, found.augmented
+        self.known = found.known
         self.may_hold_twice = False  # a list one item
         self.unforeseen: list[
             tuple[ir.LocalOp, ir.Primitive]
         ] = []  # copies that change what was known, and behind what
-        self.copies: list[tuple[ir.LocalOp, ir.Primitive]] = []  # likewise, all
         self.widens = False  # whether a name gets a list that is longer than what its type has room for
         _, self.live_end = liveness(function)
         arguments = frozenset(frozenset({p, argument(p)}) for p in function.inputs if self.is_array(p))
@@ -250,8 +247,7 @@ class Analysis:
                     continue
                 copy = ir.Primitive((other,), ir.COPY, (new,), op.location)
                 copies.setdefault((i, k), []).append(copy)
-                self.copies.append((op, copy))
-                if _was_known(self.types[other], self.types[new]):
+                if other in self.known or _was_known(self.types[other], self.types[new]):
                     self.unforeseen.append((op, copy))
                 self.widens |= not same(self.types[new], self.types[other])
         self.check_handed_back()
@@ -302,18 +298,6 @@ def _was_known(old: Type, new: Type) -> bool:
     if structure(old) != structure(new):
         return True
     return any(isinstance(a, Static) and a != b for a, b in zip(leaves(old), leaves(new), strict=True))
-
-
-def _of_known(analysis: Analysis, known: set[str], typed: TypedProgram) -> list[tuple[ir.LocalOp, ir.Primitive]]:
-    """All copies, if one of them changes an array whose contents were known, and some item has been read."""
-    if known.isdisjoint(v for _, copy in analysis.copies for v in copy.outputs):
-        return []
-    assert typed.undecided is not None
-    function = typed.undecided[analysis.function.name]
-    types = typed.of(function.name)
-    ops = (op for block in function.blocks for op in block.ops if not known.isdisjoint(op.inputs))
-    read = (leaf for op in ops for v in op.outputs if v in types for leaf in leaves(types[v]))
-    return analysis.copies if any(isinstance(leaf, Static) for leaf in read) else []
 
 
 def _with_copies(program: ir.Program | None, copies: Mapping[str, list[tuple[ir.LocalOp, ir.Primitive]]]) -> ir.Program:

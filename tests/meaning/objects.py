@@ -1140,3 +1140,15 @@ def known_array_changed_on_one_path(x):
     if x > 1:
         a[0] = x
     return b[0]
+
+
+@case(X)
+def loop_over_an_item_of_a_known_array(x):
+    a = np.array([3, 1, 2])
+    b = a
+    a[1] += x
+    n = b[1]
+    total = 0
+    for _ in range(n):
+        total += 2
+    return total
