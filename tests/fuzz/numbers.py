@@ -126,7 +126,7 @@ def absolute(x):
     return x if type(x) is int and x == -(2**31) else abs(x)
 
 
-TENSORFLOW = types.SimpleNamespace(abs=absolute, maximum=max, float64=float, cast=cast)
+TENSORFLOW = types.SimpleNamespace(abs=absolute, maximum=max, float64=np.float64, cast=cast)
 ORACLE = {"exact": exact, "negative": negative, "divmod": remainder, "tf": TENSORFLOW}
 
 
