@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Callable
 
 from autobatch.frontend.core import Callee
@@ -59,10 +60,51 @@ def perm(n, k):
     return ways
 
 
-_FUNCTIONS: dict[Callable, Callable] = {math.gcd: gcd, math.lcm: lcm, math.comb: comb, math.perm: perm}
+def mean(data):
+    if len(data) < 1:
+        raise statistics.StatisticsError("mean requires at least one data point")
+    return sum(data) / len(data)
+
+
+def median(data):
+    if len(data) < 1:
+        raise statistics.StatisticsError("no median for empty data")
+    values = sorted(data)
+    half = len(values) // 2
+    if len(values) % 2 == 1:
+        return values[half]
+    return (values[half - 1] + values[half]) / 2
+
+
+def pvariance(data):
+    center = statistics.mean(data)
+    return sum([(value - center) ** 2 for value in data]) / len(data)
+
+
+def variance(data):
+    if len(data) < 2:
+        raise statistics.StatisticsError("variance requires at least two data points")
+    return statistics.pvariance(data) * (len(data) / (len(data) - 1))
+
+
+def pstdev(data):
+    return math.sqrt(statistics.pvariance(data))
+
+
+def stdev(data):
+    return math.sqrt(statistics.variance(data))
+
+
+# Of each, how many arguments the call has that it stands for.
+_FUNCTIONS: dict[Callable, tuple[Callable, int]] = {
+    math.gcd: (gcd, 2), math.lcm: (lcm, 2), math.comb: (comb, 2), math.perm: (perm, 2),
+    statistics.mean: (mean, 1), statistics.fmean: (mean, 1), statistics.median: (median, 1),
+    statistics.pvariance: (pvariance, 1), statistics.variance: (variance, 1),
+    statistics.pstdev: (pstdev, 1), statistics.stdev: (stdev, 1),
+}  # fmt: skip
 
 
 def written(function: object, arguments: int) -> Callee | None:
     """What stands for a function of the standard library that is called with so many arguments."""
-    found = next((ours for theirs, ours in _FUNCTIONS.items() if theirs is function), None)
-    return Callee("autobatched", found) if found is not None and arguments == 2 else None
+    found = next((ours for theirs, (ours, n) in _FUNCTIONS.items() if theirs is function and n == arguments), None)
+    return Callee("autobatched", found) if found is not None else None

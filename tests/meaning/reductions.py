@@ -2,6 +2,7 @@
 
 # ruff: noqa
 import math
+import statistics
 
 import numpy as np
 
@@ -136,3 +137,29 @@ def in_a_nested_function(n, m):
         return math.prod(a - j for j in range(b)) // math.prod(j + 1 for j in range(b))
 
     return choose(n, m)
+
+
+@case(n)
+def statistics_of_a_list(n):
+    values = [n, 1, 3, n * n]
+    return statistics.mean(values), statistics.median(values), statistics.pstdev(values), statistics.variance(values)
+
+
+@case(n)
+def statistics_of_a_list_that_grows(n):
+    values = [i * i % 5 for i in range(n)]
+    try:
+        spread = statistics.stdev(values)
+    except statistics.StatisticsError:
+        spread = -1.0
+    return statistics.median([*values, 3]), spread
+
+
+@case(n)
+def mean_of_none(n):
+    return statistics.fmean([i for i in range(n)])
+
+
+@case(xs)
+def statistics_of_an_array(x):
+    return statistics.fmean(x), statistics.median(x), statistics.pvariance(x)
