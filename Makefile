@@ -3,7 +3,7 @@ BIN = .venv/bin
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 export PYTHONDONTWRITEBYTECODE =# what is imported is compiled once; pip would compile all of TensorFlow first
 
-.PHONY: demo check quick test test-everything lint site compiled bench figures viewer golden clean
+.PHONY: demo check quick test test-everything lint site bytecode bench figures viewer golden clean
 
 # The demo: a real posterior from 256 chains; prints a table and saves a plot in out/.
 demo: .venv/ready
@@ -12,7 +12,7 @@ demo: .venv/ready
 # Lint, types, the site, and the tests, the examples at a small size among them; the samplers' in processes of their own,
 # as TensorFlow keeps what it compiles (some 200 MB for each sampler) until its process ends.
 test: .venv/ready
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint site compiled
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint site bytecode
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal tests/mcmc
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal tests/passes tests/meaning tests/fuzz tests/collection tests/test_*.py
 
@@ -38,8 +38,8 @@ lint: .venv/ready
 site: .venv/ready
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
-# What the tests import as bytecode, which their two processes would each compile.
-compiled: .venv/ready
+# Of what the tests import, which their two processes would each compile.
+bytecode: .venv/ready
 	$(BIN)/python -c "import tests.conftest, autobatch.mcmc, tensorflow, tensorflow_probability, arviz, hypothesis"
 
 # The benchmarks of this version of the machine, in turn with TFP's auto_batching.

@@ -26,7 +26,7 @@ GENERATED = "ab__"  # how the names of the functions begin that the frontend mak
 class _TracingLock:
     """Held while a program is made, traced or compiled, as threads may call one function at once.
 
-    Meanwhile Python does not look for garbage: there is little, and to look for it takes a tenth of the time.
+    Meanwhile Python does not look for garbage: there is little, and to look for it takes up to a tenth of the time.
     """
 
     def __init__(self) -> None:
