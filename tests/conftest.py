@@ -1,5 +1,6 @@
 import gc
 import os
+from types import SimpleNamespace
 
 import pytest
 
@@ -17,17 +18,24 @@ os.environ.setdefault("XLA_FLAGS", " ".join(QUICK))
 os.environ["AUTOBATCH_VERIFY"] = "1"  # every program of the tests, after every pass
 
 
-def pytest_configure(config):
-    """Where nothing is compiled, TensorFlow need not optimize its graphs either, each of which runs once or twice."""
-    if "not compiles" in config.option.markexpr:
-        import tensorflow as tf
+def pytest_collection_finish(session):
+    import tensorflow as tf  # in the workers alone
 
+    # TensorFlow's modules are a million objects that stay: no need to look for garbage among them time and again.
+    gc.freeze()
+    gc.set_threshold(20_000)
+    _keep_no_stacks()
+    if "not compiles" in session.config.option.markexpr:  # each graph runs once or twice, and need not be optimized
         tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
 
 
-def pytest_collection_finish():
-    """TensorFlow's modules are a million objects that stay: no need to look for garbage among them time and again."""
-    gc.freeze()
+def _keep_no_stacks():
+    """TensorFlow keeps Python's stack with each operation, for messages that no test reads: a tenth of the time."""
+    from tensorflow.python.framework import ops
+    from tensorflow.python.util import tf_stack
+
+    stack = tf_stack.extract_stack()
+    ops.tf_stack = SimpleNamespace(extract_stack=lambda stacklevel: stack)
 
 
 @pytest.fixture

@@ -14,11 +14,10 @@ from typing import Any, NoReturn
 
 import tensorflow as tf
 
-from autobatch import context, errors, ir
+from autobatch import errors, ir
 from autobatch.ir import regions
 from autobatch.ir.typed import Check, TypedProgram, Variable
 from autobatch.ir.types import (
-    Exact,
     JoinError,
     Shared,
     Static,
@@ -29,7 +28,6 @@ from autobatch.ir.types import (
     join,
     opaque,
     same,
-    type_of,
 )  # fmt: skip
 from autobatch.language.containers import parts_of
 from autobatch.language.indexing import UnlikeItemsError
@@ -38,10 +36,8 @@ from autobatch.language.objects import MemberObject, truth_method, users_class
 from autobatch.language.operators import raise_
 from autobatch.language.structs import Rows, map_nodes
 from autobatch.passes import conversions, definedness, exceptions, nones
+from autobatch.passes.region_types import OF_VALUES, Traces
 from autobatch.passes.simplify import decide_branches, simplified
-from autobatch.tracing.execute import Outcome, execute
-from autobatch.tracing.explain import raise_at
-from autobatch.tracing.symbolic import lanes_of, symbolic
 
 
 def infer(program: ir.Program) -> TypedProgram:
@@ -52,19 +48,23 @@ def infer(program: ir.Program) -> TypedProgram:
       UndefinedVariableError: a read always finds its variable unset.
       UnrollingNeeded: some loops go over things of several types.
     """
-    inference = _Inference(program, program.shared)
+    return _infer(program, Traces(program.shared))
+
+
+def _infer(program: ir.Program, traces: Traces) -> TypedProgram:
+    inference = _Inference(program, traces)
     entry = program.entry
     for variable, type_ in zip(entry.inputs, program.arguments, strict=True):
         inference.record((entry.name, variable), type_, entry.location)
     try:
         inference.run()
     except _Raises as raised:
-        return infer(raised.told(program))
+        return _infer(raised.told(program), traces)
     except _NoneSometimes as found:
         flagged = nones.with_flags(program)
         if flagged is program:
             raise found.error from None
-        return infer(flagged)
+        return _infer(flagged, traces)
     functions = []
     for function in program.functions:
         if function.name in inference.entered:
@@ -85,25 +85,11 @@ def infer(program: ir.Program) -> TypedProgram:
     return TypedProgram(live, inference.types, program.shared, tuple(checks), inference.augments, undecided=program)
 
 
-# The types of what a region assigns, its checks, and what it raises for all members, to be caught.
-Traced = tuple[dict[str, Type], tuple[Check, ...], tuple[tuple[ir.Assign, Exception], ...]]
-
-
 class UnrollingNeeded(Exception):  # noqa: N818 (a request, not an error)
     """These loops must be unrolled, and the program lowered again."""
 
     def __init__(self, loops: Sequence[UnlikeItemsError]):
         self.loops = tuple(loops)
-
-
-# What Python raises for values, where another value would do.
-_OF_VALUES = (ArithmeticError, LookupError, ValueError, AssertionError)
-
-
-def _may_be_caught(error: Exception) -> bool:
-    """Whether it is of values, or of a class of the user's."""
-    library = type(error).__module__.partition(".")[0] in ("builtins", "tensorflow", "numpy", "autobatch")
-    return isinstance(error, _OF_VALUES) or not library
 
 
 class _Raises(Exception):  # noqa: N818 (a request, not an error)
@@ -138,8 +124,8 @@ class _NoneSometimes(Exception):  # noqa: N818 (a request, not an error)
 
 
 class _Inference:
-    def __init__(self, program: ir.Program, shared: Sequence[Tensor | Weak]):
-        self.program, self.shared = program, shared
+    def __init__(self, program: ir.Program, traces: Traces):
+        self.program, self.traces = program, traces
         self.types: dict[Variable, Type] = {}
         self.origin: dict[Variable, ir.Location] = {}
         self.entered: dict[str, None] = {program.entry.name: None}
@@ -151,9 +137,7 @@ class _Inference:
         self.caught: dict[tuple[str, int, int], tuple[tuple[ir.Assign, Exception], ...]] = {}  # likewise
         self.unlike: list[UnlikeItemsError] = []
         self.failures: dict[tuple[str, int], Exception] = {}
-        self.raised_in: dict[Exception, ir.Assign] = {}
-        self.cache: dict[tuple, Traced] = {}
-        self.augments = False  # whether ``x += y`` of arrays or lists was met
+        self.augments = False
         self.escaping = {f.name: _read_elsewhere(f) for f in program.functions}
 
     def run(self) -> None:
@@ -167,9 +151,9 @@ class _Inference:
         if self.unlike:
             raise UnrollingNeeded(self.unlike)
         for at, error in self.failures.items():
-            op = self.raised_in.get(error)
+            op = self.traces.raised_in.get(error)
             sometimes = op is not None and at != (self.program.entry.name, 0)
-            if op is not None and sometimes and isinstance(error, _OF_VALUES):
+            if op is not None and sometimes and isinstance(error, OF_VALUES):
                 raise _Raises(at, op, error)
             raise error
         for (name, i, _), caught in self.caught.items():
@@ -341,8 +325,7 @@ class _Inference:
             self.check_crossing(name, v, next(op.location for op in region.ops if v in op.inputs))
         inputs = {v: self.types[name, v] for v in region.inputs}
         try:
-            found, self.checks[at], self.caught[at] = self.traced(name, region, inputs)
-            self.made[at] = found
+            traced = self.traces.of(region, inputs, [v for v in region.assigned if v in self.escaping[name]])
         except UnlikeItemsError as loop:
             self.unlike.append(UnlikeItemsError(loop.count, name, loop.variable))
             return False
@@ -350,7 +333,9 @@ class _Inference:
             # It may be due to a type that is not final (a literal that will join with a tensor).
             self.failures[name, i] = error
             return False
-        for v, type_ in found.items():
+        self.made[at], self.checks[at], self.caught[at] = traced.types, traced.checks, traced.caught
+        self.augments |= traced.augments
+        for v, type_ in traced.types.items():
             location = next(op.location for op in reversed(region.ops) if v in op.outputs)
             self.record((name, v), type_, location)
         return True
@@ -366,37 +351,6 @@ class _Inference:
                 found.help or "make it again where it is needed, or keep the tensors that it was made from.",
                 kind="object-across-branch",
             )
-
-    def traced(self, name: str, region: regions.Region, inputs: dict[str, Type]) -> Traced:
-        """The types of the variables that the region assigns and that something outside it reads, and its checks."""
-        wanted = tuple(v for v in region.assigned if v in self.escaping[name])
-        key = (name, region.ops, tuple((v, Exact(t)) for v, t in inputs.items()))
-        if key not in self.cache:
-            self.cache[key] = self.trace(region, inputs, wanted)
-        return self.cache[key]
-
-    def trace(self, region: regions.Region, inputs: dict[str, Type], wanted: Sequence[str]) -> Traced:
-        with tf.__internal__.FuncGraph("autobatch_types").as_default() as graph:
-            env = symbolic(region, inputs, self.shared)
-            if region.kind == "batch":
-                return {v: t for v, t in _batched_types(region.ops[0], env).items() if v in wanted}, (), ()
-            outcomes: list[Outcome] = []
-            caught: list[tuple[ir.Assign, Exception]] = []
-            for op in region.ops:
-                try:
-                    with context.on_augmented(self.note_augmented):
-                        outcomes += execute((op,), env, graph)
-                except Exception as error:
-                    self.raised_in[error] = op
-                    if op.function.instead is None or not _may_be_caught(error):
-                        raise
-                    caught.append((op, error))
-                    outcomes += execute((replace(op, function=op.function.instead(error)),), env, graph)
-            checks = tuple(outcome.check for outcome in outcomes)
-            return {v: _type_of_variable(env[v], v, region) for v in wanted}, checks, tuple(caught)
-
-    def note_augmented(self, _: Any) -> None:
-        self.augments = True
 
     # --- checks of the whole --------------------------------------------------------------------
 
@@ -430,40 +384,6 @@ def _shape_to_start_from(old: Type, new: Type) -> list[int] | None:
         if isinstance(number, Weak | Static) and isinstance(tensor, Tensor) and tensor.shape:
             return list(tensor.shape)
     return None
-
-
-def _type_of_variable(value: Any, variable: str, region: regions.Region) -> Type:
-    location = next(op.location for op in reversed(region.ops) if variable in op.outputs)
-    try:
-        return type_of(value)
-    except errors.AutobatchError as error:
-        raise_at(location, error)
-    except TypeError as error:  # tf.nest sorts a dict's keys
-        raise errors.TypeMismatchError(
-            f"`{variable}` is a structure that TensorFlow cannot take apart: {error}.",
-            [(location, "")],
-            "use keys of one type.",
-            kind="structure-keys",
-        ) from error
-
-
-def _batched_types(op: ir.Assign, env: dict[str, Any]) -> dict[str, Type]:
-    """Types of a batched primitive's outputs, its leading axis removed."""
-    try:
-        value = op.function.call(*(env[v] for v in op.inputs))
-    except Exception as error:
-        raise_at(op.location, error)
-
-    def member(leaf: Any) -> Any:
-        if isinstance(leaf, Tensor) and leaf.shape[:1] == (lanes_of(op),):
-            return Tensor(leaf.dtype, leaf.shape[1:])
-        raise errors.TypeMismatchError(
-            f"A batched primitive must return tensors with the leading batch axis; this returned {leaf}.",
-            [(op.location, f"for a batch of {lanes_of(op)}")],
-            kind="batched-primitive-result",
-        )
-
-    return {op.outputs[0]: tf.nest.map_structure(member, type_of(value))}
 
 
 MOST_NESTED = 30  # structures in structures; what a loop puts into itself has no end
