@@ -174,6 +174,17 @@ def loops_while_an_object(x):
     return x
 
 
+def makes_a_complex_number(x):
+    return abs(complex(x, 1.0))  # here
+
+
+def counts_bits_in_a_text(x):
+    n = 0
+    while n < x:
+        n += 1
+    return x + bin(n).count("1")  # here
+
+
 def augments_to_floats(x):
     a = tf.stack([1, 2])
     a /= x  # here
@@ -548,6 +559,7 @@ CASES = [
     (matches, UnsupportedSyntaxError), (shape_of_a_member, TypeMismatchError),
     (returns_an_object, TypeMismatchError), (sorts_pairs, TypeMismatchError), (links_without_end, TypeMismatchError),
     (loops_while_an_object, TypeMismatchError), (augments_to_floats, TypeMismatchError),
+    (makes_a_complex_number, TypeMismatchError), (counts_bits_in_a_text, TypeMismatchError),
     (prints_all, UnsupportedSyntaxError), (raises_a_variable, UnsupportedSyntaxError),
     (range_of_a_pair, UnsupportedSyntaxError), (float_of_a_vector, TypeMismatchError),
     (passes_a_pair, UnsupportedSyntaxError), (without_end, UnsupportedSyntaxError),

@@ -36,12 +36,20 @@ def _is_of_sequence(method: Any) -> bool:
     return method is UNKNOWN or isinstance(getattr(method, "__self__", None), list | tuple)
 
 
+def _listed(node: gast.AST) -> gast.AST:
+    """A generator expression as the list of what it gives."""
+    is_generator = isinstance(node, gast.GeneratorExp)
+    return gast.copy_location(gast.ListComp(node.elt, node.generators), node) if is_generator else node
+
+
 class Calls(Objects):
     def on_Call(self, node: gast.Call) -> gast.AST:
         callee = self.callee(node.func)
         value = self.static_value(node.func)
         if callee is None and self.has_local(node) and not node.keywords:
             callee = written(value, len(node.args))
+            if callee is not None:  # which take what is made for them as a list
+                node.args = [_listed(argument) for argument in node.args]
         if callee is None and self.has_local(node) and asks_for_types(value) and (callee := as_program(value)):
             node = gast.copy_location(gast.Call(self.own_name(value, node.func), node.args, node.keywords), node)
         if callee is None and any(self.is_function(a) for a in (*node.args, *(k.value for k in node.keywords))):

@@ -71,7 +71,7 @@ from autobatch.language.objects import (
     users_class,
 )
 from autobatch.language.paths import Field, indices, pop_inside
-from autobatch.language.sorting import max_by, min_by, sorted_by
+from autobatch.language.sorting import max_by, min_by, sorted_by, sorted_numbers
 from autobatch.language.sorting import sorted_by as sort_by  # in place
 from autobatch.language.structs import Rows
 from autobatch.language.values import (
@@ -80,6 +80,7 @@ from autobatch.language.values import (
     narrowed,
     per_member,
     python_kind,
+    text_of_members,
 )
 
 arithmetic.install()
@@ -151,11 +152,7 @@ def text(template: str, *values: Any) -> str:
 
 def _no_members(values: Any) -> None:
     if any(map(per_member, tf.nest.flatten(values))):
-        raise errors.TypeMismatchError(
-            "This text would differ between members.",
-            help="print(...) and assert show each member's own value.",
-            kind="text-of-members",
-        )
+        raise text_of_members()
 
 
 def _to_text(python: Callable) -> Callable:
@@ -264,12 +261,7 @@ def sorted_(values: Any, *, key: Any = None, reverse: Any = False) -> Any:
             help="sort by a key that is a number, or several: sorted(pairs, key=lambda pair: (pair[0], pair[1])).",
             kind="sorted-by-key",
         )
-    numbers = [item for item in items if not is_tensor(item)]
-    column = tf.stack([item.tensor if isinstance(item, WeakScalar) else item for item in items])
-    ordered = tf.unstack(tf.sort(column, direction="DESCENDING" if reverse else "ASCENDING"))
-    if len(numbers) < len(items):
-        return ordered
-    return [WeakScalar(number, float if number.dtype.is_floating else int) for number in ordered]
+    return sorted_numbers(items, bool(reverse))
 
 
 def sort(values: Any, *, key: Any = None, reverse: Any = False) -> Any:
@@ -457,7 +449,8 @@ def zip_(*values: Any, **options: Any) -> Any:
 
 
 tuple_ = _over_rows(tuple)
-str_, repr_, format_ = _to_text(str), _to_text(repr), _to_text(format)
+str_, repr_, format_, chr_ = map(_to_text, (str, repr, format, chr))
+bin_, oct_, hex_ = map(_to_text, (bin, oct, hex))
 min_, max_ = _extreme(min, operator.lt), _extreme(max, operator.gt)
 
 
@@ -479,6 +472,10 @@ BUILTINS = {
     builtins.str: "str_",
     builtins.repr: "repr_",
     builtins.format: "format_",
+    builtins.chr: "chr_",
+    builtins.bin: "bin_",
+    builtins.oct: "oct_",
+    builtins.hex: "hex_",
     builtins.any: "any_",
     builtins.all: "all_",
     builtins.min: "min_",

@@ -44,7 +44,10 @@ def _made_by(value: tf.Tensor, kinds: tuple[str, ...]) -> bool:
 
 
 def _rounded(value: tf.Tensor) -> tf.Tensor:
-    return _hidden(value, value)
+    """The result of an operation, hidden behind an operand, the test of which several results may share."""
+    free = [operand for operand in value.op.inputs if tf.get_static_value(operand) is None]
+    given = [operand for operand in free if operand.op.type == "Placeholder"]
+    return _hidden(value, (*given, *free, value)[0])
 
 
 def _hidden(value: tf.Tensor, behind: tf.Tensor) -> tf.Tensor:

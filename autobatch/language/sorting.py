@@ -10,7 +10,8 @@ import tensorflow as tf
 from autobatch import context, errors
 from autobatch.language.list_methods import as_member_list, gathered
 from autobatch.language.lists import MemberList, item_at, not_compared, padded
-from autobatch.language.values import per_member
+from autobatch.language.rounding import check_exact
+from autobatch.language.values import WIDE_DTYPES, WeakScalar, is_tensor, narrowed, per_member, python_kind, weak
 
 
 def sorted_by(values: Any, keys: Any, reverse: Any = False) -> Any:
@@ -27,6 +28,22 @@ def sorted_by(values: Any, keys: Any, reverse: Any = False) -> Any:
         )
     ordered = _ordered(as_member_list(values), as_member_list(keys), bool(reverse))
     return ordered if count is None else [item_at(ordered, i) for i in range(count)]
+
+
+def sorted_numbers(items: list, reverse: bool) -> list:
+    """``sorted(items)``, of members' numbers; beside floats, ints become such."""
+    kind = float if float in map(python_kind, items) else int
+    own = [item.dtype for item in items if is_tensor(item) and python_kind(item) is kind]
+    dtype = max(own, key=lambda dtype: dtype.size, default=WIDE_DTYPES[kind])
+    column = tf.stack([_in(dtype, item) for item in items])
+    ordered = tf.unstack(tf.sort(column, direction="DESCENDING" if reverse else "ASCENDING"))
+    return ordered if own else [WeakScalar(each, kind) for each in ordered]
+
+
+def _in(dtype: tf.DType, value: Any) -> tf.Tensor:
+    tensor = value if is_tensor(value) else (value if isinstance(value, WeakScalar) else weak(value)).tensor
+    check_exact(tensor, dtype)
+    return narrowed(tensor, dtype)
 
 
 def _ordered(values: MemberList, keys: MemberList, reverse: bool) -> MemberList:

@@ -70,11 +70,7 @@ class WeakScalar:
         )
 
     def _no_text(self, *_: Any) -> Any:
-        raise errors.TypeMismatchError(
-            "This text would differ between members.",
-            help="print(...) and assert show each member's own value.",
-            kind="text-of-members",
-        )
+        raise text_of_members()
 
     def __divmod__(self, other: Any) -> Any:
         return self // other, self % other
@@ -116,6 +112,16 @@ class WeakScalar:
 
     def __repr__(self) -> str:
         return f"WeakScalar({self.kind.__name__}, {self.tensor!r})"
+
+
+def text_of_members() -> errors.TypeMismatchError:
+    """What members' texts are refused with."""
+    return errors.TypeMismatchError(
+        "This text would differ between members.",
+        help="an int's digits are n // 10 and n % 10, its bits n >> 1 and n & 1; print(...) and assert show each "
+        "member's own value.",
+        kind="text-of-members",
+    )
 
 
 def number(value: Any) -> Any:

@@ -140,6 +140,8 @@ def _help(text: str) -> str:
         return "use tf.bitwise.right_shift and tf.bitwise.left_shift."
     if "divmod" in text:
         return "write a // b, a % b."
+    if "complex()" in text:
+        return "complex numbers that differ between members are TensorFlow's: tf.complex(x, y), tf.sqrt, tf.exp, abs."
     if "ymbolic" in text:
         return "this function of Python's or NumPy's is not one that members can call; use TensorFlow's."
     if "expected to be a" in text:

@@ -3,6 +3,7 @@
 import functools
 import itertools
 import math
+import statistics
 
 import tensorflow as tf
 
@@ -146,6 +147,12 @@ def _traced(function):
         return function(*args)
 
     return wrapper
+
+
+@feature("`statistics`: `mean`, `median`, `variance`, `stdev` and their like, of lists that grow too", N)
+def of_statistics(n):
+    values = [i * i for i in range(n + 2)]
+    return statistics.median(values) + statistics.stdev(values), statistics.fmean(0.5 * v for v in values)
 
 
 @feature("functions under other decorators (`functools.wraps`)", N)

@@ -163,3 +163,15 @@ def mean_of_none(n):
 @case(xs)
 def statistics_of_an_array(x):
     return statistics.fmean(x), statistics.median(x), statistics.pvariance(x)
+
+
+@case(n)
+def statistics_of_what_is_generated(n):
+    shown = statistics.median(i * i for i in range(n + 1)) + statistics.pvariance(n * j for j in (1, 2.5, 4))
+    return shown, statistics.mean(1.5 * i for i in range(n)) if n > 0 else 0.0
+
+
+@case(n, m)
+def sorted_ints_and_floats(n, m):
+    values = sorted([2.5, n, m * 0.75, 3])
+    return values[0], values[1], sorted((n, 0.5, m), reverse=True)[1]
