@@ -105,7 +105,7 @@ def goes_over_a_set(x):
 
 
 def kinds_of_sides(x):
-    return len({x, 2.0 * x, 1.0})  # here
+    return {x, 2.0 * x} == {1.0, x}  # here
 
 
 def float_index(x):
@@ -298,7 +298,7 @@ def list_in_a_set(x):
     found = []
     while len(found) < x:
         found.append(1)
-    return len(set(found))  # here
+    return set(found) == {1}  # here
 
 
 def list_of_texts(x):

@@ -17,6 +17,7 @@ import gast
 from autobatch import errors
 from autobatch.frontend import deques, fence
 from autobatch.frontend.core import Callee, Core
+from autobatch.frontend.distinct import with_distinct
 from autobatch.frontend.exceptions import Exceptions
 from autobatch.frontend.generators import without_generators
 from autobatch.frontend.item_loops import without_item_loops
@@ -34,7 +35,8 @@ from autobatch.frontend.syntax import Statements, always_leaves, assign, constan
 
 # Each from a function to one that has less of Python's, before what is left is looked at.
 _BEFORE = (
-    without_super, without_nonlocals, without_maps, without_generators, without_match, without_sets, without_item_loops,
+    without_super, without_nonlocals, without_maps, without_generators, without_match, without_sets, with_distinct,
+    without_item_loops,
 )  # fmt: skip
 
 

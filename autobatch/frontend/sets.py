@@ -5,15 +5,14 @@
                                  if value not in seen: seen.append(value)
     x in seen, len(seen)         as they are
 
-Sets that are made otherwise and only asked stay what they are.  A test takes as long as the list is, as all of its
-items are compared.
+Sets that are made otherwise and only asked: ``distinct.py``.  A test takes as long as the list is, as all of its items
+are compared.
 """
 
 from __future__ import annotations
 
 import builtins
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 import gast
@@ -31,10 +30,9 @@ def without_sets(source: Source) -> Source:
     nodes = [*gast.walk(source.tree)]
     made = {id(node): node.targets[0].id for node in nodes if _makes_set(node, source)}
     sets = {owner.id for node in nodes for owner in _changed(node)} & {*made.values()}
-    fine = {id(name) for node in nodes for name in _uses(node)}
-    sets |= {name for name in _displayed(nodes, made) if all(id(use) in fine for use in _reads(name, nodes))}
     if not sets:
         return source
+    fine = {id(name) for node in nodes for name in uses(node)}
     for node in nodes:
         if isinstance(node, gast.Name) and node.id in sets and isinstance(node.ctx, gast.Load) and id(node) not in fine:
             raise refusal(
@@ -57,18 +55,6 @@ def _makes_set(node: gast.AST, source: Source) -> bool:
             return False
 
 
-def _displayed(nodes: Sequence[gast.AST], made: Mapping[int, str]) -> set[str]:
-    """The variables that are only ever sets of which the items are written down, or that have none."""
-    assigned = Counter(n.id for n in nodes if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Store))
-    places = (node for node in nodes if id(node) in made)
-    found = Counter(made[id(node)] for node in places if isinstance(node.value, gast.Set) or not node.value.args)
-    return {name for name, count in found.items() if assigned[name] == count}
-
-
-def _reads(name: str, nodes: Sequence[gast.AST]) -> list[gast.Name]:
-    return [n for n in nodes if isinstance(n, gast.Name) and n.id == name and isinstance(n.ctx, gast.Load)]
-
-
 def _changed(node: gast.AST) -> Iterator[gast.Name]:
     match node:
         case gast.Expr(value=gast.Call(func=gast.Attribute(value=gast.Name() as owner, attr=method), keywords=[])):
@@ -76,7 +62,7 @@ def _changed(node: gast.AST) -> Iterator[gast.Name]:
                 yield owner
 
 
-def _uses(node: gast.AST) -> Iterator[gast.AST]:
+def uses(node: gast.AST) -> Iterator[gast.AST]:
     """What a node uses in ways that a set and a list without repetitions have in common."""
     yield from _changed(node)
     match node:

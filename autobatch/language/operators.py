@@ -71,7 +71,7 @@ from autobatch.language.objects import (
     users_class,
 )
 from autobatch.language.paths import Field, indices, pop_inside
-from autobatch.language.sorting import max_by, min_by, sorted_by, sorted_numbers
+from autobatch.language.sorting import distinct, max_by, min_by, sorted_by, sorted_numbers
 from autobatch.language.sorting import sorted_by as sort_by  # in place
 from autobatch.language.structs import Rows
 from autobatch.language.values import (
@@ -88,8 +88,8 @@ augmented.install()
 
 __all__ = [
     "Field", "admits", "and_", "append", "attribute", "augment", "blank", "bool_", "both", "cast_to", "clear",
-    "copied", "counted", "deepcopy", "delete", "divmod_", "either", "equal", "extend", "float_", "getitem", "ifexp",
-    "in_place",
+    "copied", "counted", "deepcopy", "delete", "distinct", "divmod_", "either", "equal", "extend", "float_",
+    "getitem", "ifexp", "in_place",
     "index", "indices", "insert", "int_", "is_a", "item", "item_from_end", "items_of", "max_by", "member_class",
     "method", "min_by",
     "not_", "numpy_", "of_range", "or_", "place", "place_of_append", "pop", "pop_inside", "pow_", "range_",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
 
 from autobatch import context, errors
+from autobatch.language.indexing import rows
 from autobatch.language.list_methods import as_member_list, gathered
 from autobatch.language.lists import MemberList, item_at, not_compared, padded
 from autobatch.language.rounding import check_exact
@@ -38,6 +40,22 @@ def sorted_numbers(items: list, reverse: bool) -> list:
     column = tf.stack([_in(dtype, item) for item in items])
     ordered = tf.unstack(tf.sort(column, direction="DESCENDING" if reverse else "ASCENDING"))
     return ordered if own else [WeakScalar(each, kind) for each in ordered]
+
+
+def distinct(values: Any) -> Any:
+    """``set(values)``, of which nobody sees the order: of members' items, a list of each once."""
+    items = values if isinstance(values, MemberList) else list(rows(values))
+    if not isinstance(items, MemberList) and not any(map(per_member, tf.nest.flatten(items))):
+        return [*dict.fromkeys(items)]
+    items = as_member_list(items)
+    ordered = _ordered(items, items, reverse=False)
+    if not ordered.columns:
+        return ordered
+    repeats = [column[1:] == column[:-1] for column in ordered.columns]
+    again = tf.concat([[False], functools.reduce(tf.logical_and, repeats)], 0)
+    new = ordered.own & ~again
+    order = tf.argsort(tf.cast(~new, tf.int32), stable=True)
+    return gathered(ordered, order, tf.reduce_sum(tf.cast(new, tf.int64)))
 
 
 def _in(dtype: tf.DType, value: Any) -> tf.Tensor:

@@ -50,7 +50,7 @@ def _explained(error: Exception, location: ir.Location) -> Exception:
         return errors.TypeMismatchError(
             "What differs between members is a dict's key, or an item of a set that Python keeps.",
             places,
-            "use if and elif, or a list that is indexed by it; a set works as a variable that gets set(), then add(x).",
+            "use if and elif, or a list that is indexed by it; of a set, add, discard, in, len, sorted and max work.",
             kind="unhashable-member",
         )
     standard = module.split(".")[0] in sys.stdlib_module_names - {"__main__"}

@@ -178,6 +178,12 @@ def filled_set(n):
     return len(seen), sum(sorted(seen))
 
 
+@feature("sets that are only asked: `len(set(xs))`, `x in {a, b}`, `{f(x) for x in xs}`", N)
+def distinct(n):
+    remainders = {i * i % 3 for i in range(n)}
+    return len(set([i // 2 for i in range(n)])), 1 in remainders, 2 in {len(remainders), 3}
+
+
 @feature("`sorted`, `min`, `max` by a key", X, N)
 def by_a_key(x, n):
     pairs = [(i * 3 % 4, x + i) for i in range(n + 1)]

@@ -1,4 +1,4 @@
-"""Sets that are filled."""
+"""Sets that are filled, and sets that are asked."""
 
 # ruff: noqa
 import numpy as np
@@ -149,3 +149,36 @@ def asked_by_a_nested_function(n):
         return v in digits
 
     return has(3), has(2), len(digits)
+
+
+@case(n)
+def asked_at_once(n):
+    xs = [i * i % 5 for i in range(n)]
+    remainders = {(i % 3, i // 5) for i in range(n)}
+    return len(set(xs)), len(remainders), (1, 0) in remainders, sorted({n, 3, n * n})[-1], 4 in {n, len(xs) - 1}
+
+
+@case(V)
+def of_an_array(row):
+    distinct = set(row)
+    signs = frozenset(1 if x > 0 else -1 for x in row)
+    return len(distinct) < len(row), max(distinct), 2 in distinct, len(signs)
+
+
+@case(n)
+def made_anew(n):
+    letters = set("hello")
+    kinds = {n % 2, n % 3}
+    if len(kinds) > 1:
+        kinds = {i // 4 for i in range(n)}
+    return len(kinds) + len(letters) if kinds else -1
+
+
+@case(n, refused="unhashable-member")
+def goes_over_what_is_distinct(n):
+    return [x for x in {n, 2}]
+
+
+@case(n, refused="unhashable-member")
+def compares_what_is_distinct(n):
+    return {n, 2} == {2, n}
