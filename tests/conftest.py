@@ -23,7 +23,6 @@ def pytest_collection_finish(session):
 
     # TensorFlow's modules are a million objects that stay: no need to look for garbage among them time and again.
     gc.freeze()
-    gc.set_threshold(20_000)
     _keep_no_stacks()
     if "not compiles" in session.config.option.markexpr:  # each graph runs once or twice, and need not be optimized
         tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})

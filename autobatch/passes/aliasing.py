@@ -28,6 +28,7 @@ from autobatch.language.containers import MemberObject
 from autobatch.language.lists import MemberList
 from autobatch.passes.augmented import check_augmented
 from autobatch.passes.changed_arguments import SUFFIX, handed_back, is_change
+from autobatch.passes.conversions import original
 from autobatch.passes.holding import FROM_OUTSIDE, Held, Place, Traced, containers, holds_objects, lists_deep, traced
 from autobatch.passes.inference import infer
 from autobatch.passes.sharing import State, argument, joined
@@ -312,6 +313,7 @@ def _with_copies(program: ir.Program | None, copies: Mapping[str, list[tuple[ir.
                 raise _known(op, copy)
             ((i, k),) = places
             ops = blocks[i].ops
+            copy = replace(copy, inputs=(original(copy.inputs[0]),), outputs=(original(copy.outputs[0]),))
             blocks[i] = replace(blocks[i], ops=(*ops[: k + 1], copy, *ops[k + 1 :]))
         functions.append(replace(function, blocks=tuple(blocks)))
     assert program is not None

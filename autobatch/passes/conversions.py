@@ -7,6 +7,7 @@ does not fit.  Likewise a list of known length that is to be one of any length, 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -83,7 +84,7 @@ class _Converter:
         return [*before, replace(call, inputs=tuple(inputs), outputs=tuple(outputs)), *after]
 
     def name(self, variable: str, type_: Type, how: str = "wide") -> str:
-        """A new variable of this type."""
+        """A new variable of this type (see ``original``)."""
         name, number = f"{variable}.{how}", 1
         while (self.function, name) in self.types:
             name, number = f"{variable}.{how}{number}", number + 1
@@ -101,6 +102,11 @@ class _Converter:
 
 def _renamed(names: Sequence[str], old: str, new: str) -> tuple[str, ...]:
     return tuple(new if name == old else name for name in names)
+
+
+def original(variable: str) -> str:
+    """The variable as it is called where conversions are not explicit."""
+    return re.sub(r"\.(wide|narrow)\d*$", "", variable)
 
 
 def _changes_form(have: Type, want: Type) -> bool:

@@ -31,6 +31,7 @@ def countdown(n):
 def f(n, k, x):
     xs, ys, zs = [n], [i * k % 5 for i in range(n)], [4, 2, 7]
     rows = [[k], [1, 2]]
+    asked = {{n, k, 3}}
     s = 0
 {body}
     return {result}
@@ -49,6 +50,7 @@ class _Writer(Writer):
         return self.pick(
             "n", "k", "3", "s", lambda: f"len({self.name()})", lambda: f"{self.name()}[{self.index()}]",
             lambda: f"({self.int()} * 3 + 1) % 11", lambda: f"sum({self.name()})",
+            lambda: f"{self.pick('len', 'sum')}({self.pick('asked', self.set)})",
             lambda: f"max({self.name()}, default={self.pick('0', 'k')})", lambda: f"{self.name()}.count({self.int()})",
             lambda: f"sum(a * {self.pick('2', 'k')} for a in {self.name()} if a != {self.pick('1', 'n')})",
         )  # fmt: skip
@@ -57,7 +59,7 @@ class _Writer(Writer):
         return self.pick(
             "n > 1", "k % 2 == 0", "s < 3", lambda: self.name(), lambda: f"not {self.name()}",
             lambda: f"{self.int()} in {self.name()}", lambda: f"len({self.name()}) > {self.int()}",
-            lambda: f"{self.name()} == {self.list()}",
+            lambda: f"{self.name()} == {self.list()}", lambda: f"{self.int()} in {self.pick('asked', self.set)}",
         )  # fmt: skip
 
     def list(self) -> str:
@@ -71,6 +73,12 @@ class _Writer(Writer):
             lambda: f"countdown({self.pick('n', 'k')})",
             lambda: f"push({self.name()}, {self.int()})", lambda: f"list(range({self.pick('n', 'k, n', '2')}))",
             lambda: f"({self.name()} if {self.condition()} else {self.name()})", lambda: f"{self.name()}.copy()",
+        )  # fmt: skip
+
+    def set(self) -> str:
+        return self.pick(
+            lambda: f"set({self.list()})", lambda: f"{{{self.int()}, {self.int()}}}",
+            lambda: f"{{a % {self.pick('3', 'k')} for a in {self.name()}}}",
         )  # fmt: skip
 
     def bound(self) -> str:
@@ -96,7 +104,8 @@ class _Writer(Writer):
         return self.pick(
             self.change, self.change, self.change,
             lambda: f"{self.name()} = {self.list()}", lambda: f"{self.name()} = {self.name()}",
-            lambda: f"s = {self.int()}", lambda: f"{self.name()} = rows[{self.pick('0', '-1', 'n % 2')}]",
+            lambda: f"s = {self.int()}", lambda: f"asked = {self.set()}",
+            lambda: f"{self.name()} = rows[{self.pick('0', '-1', 'n % 2')}]",
         )  # fmt: skip
 
     def block(self, depth: int) -> str:

@@ -402,3 +402,13 @@ def put_from_another_place_and_left(x):
     rows = [[x, 0], [1, x], [1, 2]]
     rows[x % 3] = rows[(x + 1) % 3]
     return rows[0][1] + rows[1][0] + rows[2][1]
+
+
+@case(n)
+def a_known_list_that_two_names_hand_to_each_other(n):
+    xs, zs = [n], [4, 2, 7]
+    for i in range(2):
+        xs = zs
+        zs.append(n)
+        zs = xs
+    return xs.pop()
