@@ -21,8 +21,10 @@ os.environ["AUTOBATCH_VERIFY"] = "1"  # every program of the tests, after every 
 def pytest_collection_finish(session):
     import tensorflow as tf  # in the workers alone
 
-    # TensorFlow's modules are a million objects that stay: no need to look for garbage among them time and again.
+    # TensorFlow's modules are a million objects that stay: no need to look for garbage among them time and again, nor
+    # often among the programs that a process keeps.
     gc.freeze()
+    gc.set_threshold(20_000)
     _keep_no_stacks()
     if "not compiles" in session.config.option.markexpr:  # each graph runs once or twice, and need not be optimized
         tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
