@@ -235,7 +235,7 @@ class _RegionStep:
             # Idle members compute on a copy of an active member's data: their own may be stale and raise.
             mask, donor = _Mask(active), tf.argmax(active)
             inputs = {v: [mask(leaf, tf.gather(leaf, donor)) for leaf in leaves] for v, leaves in inputs.items()}
-            new = run_region(region, inputs, types, wanted, shared, size, typed)
+            new = run_region(region, inputs, types, wanted, shared, size, typed, donor if jit_compile else None)
             kept = {v: [mask(n, o) for n, o in zip(new[v], old[v], strict=True)] for v in wanted}
             return kept | {key: leaves for key, leaves in new.items() if key not in wanted}
 

@@ -31,7 +31,7 @@ def operands(python: Callable, left: tf.Tensor, right: tf.Tensor) -> tuple[tf.Te
         )
     if python is operator.truediv and known[0] is None and (known[1] is not None or not left.shape.rank):
         exact = known[1] is not None and np.all(np.frexp(np.abs(known[1]))[0] == 0.5)  # by powers of 2
-        right = right if exact else _hidden(right, left)
+        right = right if exact else _rounded(right)
     return left, right
 
 
@@ -44,15 +44,34 @@ def _made_by(value: tf.Tensor, kinds: tuple[str, ...]) -> bool:
 
 
 def _rounded(value: tf.Tensor) -> tf.Tensor:
-    """The result of an operation, hidden behind an operand, the test of which several results may share."""
-    free = [operand for operand in value.op.inputs if tf.get_static_value(operand) is None]
-    given = [operand for operand in free if operand.op.type == "Placeholder"]
-    return _hidden(value, (*given, *free, value)[0])
+    """The value, of which compilers do not see how it was made.
+
+    It is a sum times one, or anything else less zero, of which they do not know that it is one or zero.  That is exact,
+    and most often free, as it becomes one operation with the value's own or the next.  (TensorFlow moves a zero past
+    other terms, and a one past other factors.)
+    """
+    if _made_by(value, ("AddV2", "Sub", "Neg")):
+        return tf.multiply(value, _unknown(1, value.dtype))
+    return tf.subtract(value, _unknown(0, value.dtype))
 
 
-def _hidden(value: tf.Tensor, behind: tf.Tensor) -> tf.Tensor:
-    """The value, or nan where the other is nan, of which compilers do not see how it was made."""
-    return tf.where(tf.equal(behind, behind), value, tf.constant(math.nan, value.dtype))
+UNKNOWN = "autobatch_unknown"  # the graph's collection of (number, tensor): numbers to be hidden from compilers
+
+
+def _unknown(number: int, dtype: tf.DType) -> tf.Tensor:
+    graph = tf.compat.v1.get_default_graph()
+    for known, tensor in graph.get_collection(UNKNOWN):
+        if (known, tensor.dtype) == (number, dtype):
+            return tensor
+    made = tf.compat.v1.placeholder_with_default(tf.constant(number, dtype), [])
+    graph.add_to_collection(UNKNOWN, (number, made))
+    return made
+
+
+def hides(operation: tf.Operation) -> bool:
+    """Whether an operation computes nothing, and is only there to hide something from compilers."""
+    unknown = [tensor for _, tensor in operation.graph.get_collection(UNKNOWN)]
+    return any(tensor is each for each in unknown for tensor in (*operation.inputs, *operation.outputs))
 
 
 _MANTISSA = {tf.float64: 52, tf.float32: 23, tf.float16: 10, tf.bfloat16: 7}

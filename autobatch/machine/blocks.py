@@ -223,7 +223,7 @@ class Machine:
             assert isinstance(region, regions.Region)
             wanted = _variables(live, region.assigned)
             env = self._completed(env, region)
-            env |= run_region(region, env, types, wanted, shared, self.size, self.typed)
+            env |= run_region(region, env, types, wanted, shared, self.size, self.typed, self._place(state))
         return [env.get(v, []) for v in self.program.outputs]
 
     def may_go_on(self, state: State) -> tf.Tensor | bool:
@@ -333,7 +333,7 @@ class Machine:
                     env[target] = written
                 case regions.Region():
                     wanted = _variables(live, part.assigned)
-                    env |= run_region(part, env, types, wanted, shared, z, self.typed)
+                    env |= run_region(part, env, types, wanted, shared, z, self.typed, self._place(state))
                     if FAULT in env:
                         (found,) = env.pop(FAULT)
                         found = found if fault is None else tf.where(fault == 0, found, fault)
@@ -392,6 +392,9 @@ class Machine:
             elif key not in kept:
                 read[key] = _masked(active, register, tf.zeros([], register.dtype))
         return self._tops(reads, read)
+
+    def _place(self, state: State) -> tf.Tensor | None:
+        return None if self.safe else state["pc"]
 
     def _harmless(self, leaf: tf.Tensor, active: tf.Tensor) -> tf.Tensor:
         """The leaf, with a copy of an active lane's data in idle lanes if those could do harm."""

@@ -22,6 +22,7 @@ FIXED = 30_000  # running a block, however many lanes wait there
 PRODUCT = 1 / 8  # a floating-point operation of a matrix product
 STACKED = 3  # a number that goes to a stack, or comes from it
 MOVED = 1  # a number that goes to a register
+FREE = ("Placeholder", "PlaceholderWithDefault", "Const", "Reshape", "Identity", "ExpandDims", "Squeeze", "Shape")
 PRODUCTS = ("MatMul", "BatchMatMulV2", "Einsum", "Conv2D")
 
 
@@ -59,7 +60,7 @@ def _moved(block: BlockStorage, stored: StoredProgram) -> float:
 
 
 def _operation_cost(operation: tf.Operation) -> float:
-    if operation.type in ("Placeholder", "Const", "Reshape", "Identity", "ExpandDims", "Squeeze", "Shape"):
+    if operation.type in FREE:
         return 0
     if operation.type == "PartitionedCall":
         body = operation.graph._get_function(operation.get_attr("f").name).graph

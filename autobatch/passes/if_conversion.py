@@ -30,6 +30,7 @@ from autobatch.ir.typed import TypedProgram, Variable
 from autobatch.ir.types import Leaf, Shared, Static, Tensor, Type, Weak, dynamic, to_dtype
 from autobatch.language.choices import truth
 from autobatch.language.indexing import UnlikeItemsError
+from autobatch.language.rounding import hides
 from autobatch.language.values import WeakScalar, is_tensor
 from autobatch.passes.changed_arguments import is_change
 from autobatch.passes.simplify import simplified
@@ -216,7 +217,7 @@ def _size(leaf: Tensor | Weak) -> int:
 
 
 def _cost(operation: tf.Operation) -> float:
-    if operation.type in ("Const", "Placeholder", "Identity"):
+    if operation.type in ("Const", "Placeholder", "Identity") or hides(operation):
         return 0
     of_integers = operation.type in _OF_INTEGERS and operation.outputs[0].dtype.is_integer
     if operation.type not in _TOTAL and not of_integers:

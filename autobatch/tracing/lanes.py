@@ -14,6 +14,8 @@ from tensorflow.python.eager import execute, record
 from tensorflow.python.ops.parallel_for import pfor
 from tensorflow.python.util import object_identity
 
+from autobatch.language.rounding import UNKNOWN
+from autobatch.tracing.fusion import worth_keeping
 from autobatch.tracing.member import Traced
 
 
@@ -25,22 +27,39 @@ class Lanes(pfor.PFor):
       inputs: for each leaf that goes in, those of all lanes, [size, ...].
       shared: the leaves of the arguments that all members share.
       size: how many lanes.
+      place: [] or [size] int, no less than -1, of which XLA knows nothing; None if XLA does not compile it.
     """
 
-    def __init__(self, traced: Traced, inputs: Sequence[tf.Tensor], shared: Sequence[tf.Tensor], size: int):
+    def __init__(
+        self,
+        traced: Traced,
+        inputs: Sequence[tf.Tensor],
+        shared: Sequence[tf.Tensor],
+        size: int,
+        place: tf.Tensor | None,
+    ):
         # Not PFor's own: the operations that it adds to the graph are seldom needed.
-        self.graph, self.size = traced.graph, size
+        self.graph, self.size, self.place = traced.graph, size, place
         self._all_indices_partitioned, self._fallback_to_while_loop = False, False
         self._warn, self._pfor_config = False, None
         self._pfor_ops = set(traced.graph.get_operations())
         self._pfor_op_ids = {operation._id for operation in self._pfor_ops}
         self._conversion_map = object_identity.ObjectIdentityDictionary()
+        self._kept = object_identity.ObjectIdentitySet()
         for placeholder, tensor in zip(traced.inputs.values(), inputs, strict=True):
             self._add_conversion(placeholder, pfor.wrap(tensor, True))
         for placeholder, tensor in zip(traced.shared, shared, strict=True):
             self._add_conversion(placeholder, pfor.wrap(tensor, False))
         for tensor, placeholder in traced.graph.captures:
             self._add_conversion(placeholder, pfor.wrap(tensor, False))
+        for number, tensor in traced.graph.get_collection(UNKNOWN) if place is not None else ():
+            self._add_conversion(tensor, self._unknown(number, tensor.dtype))
+
+    def _unknown(self, number: int, dtype: tf.DType) -> pfor.WrappedTensor:
+        """A number of which XLA does not know which it is."""
+        assert self.place is not None
+        hidden = tf.where(self.place < -1, tf.constant(number + 1, dtype), tf.constant(number, dtype))
+        return pfor.wrap(hidden, bool(self.place.shape.rank))
 
     @cached_property
     def _loop_var(self) -> tf.Tensor:
@@ -57,8 +76,14 @@ class Lanes(pfor.PFor):
     def all_indices(self) -> tf.Tensor:
         return tf.range(self.size)
 
-    def of(self, leaf: tf.Tensor) -> tf.Tensor:
-        """A tensor of one member for all lanes, [size, ...]."""
+    def all_of(self, leaves: Sequence[tf.Tensor]) -> list[tf.Tensor]:
+        """Tensors of one member for all lanes, [size, ...]."""
+        if self.place is not None:
+            results = [leaf for leaf in leaves if hasattr(leaf, "op")]
+            self._kept = object_identity.ObjectIdentitySet(worth_keeping(results, _ELEMENTWISE))
+        return [self._of(leaf) for leaf in leaves]
+
+    def _of(self, leaf: tf.Tensor) -> tf.Tensor:
         found = self._found(leaf) if hasattr(leaf, "op") else pfor.wrap(leaf, False)
         return found.t if found.is_stacked else tf.broadcast_to(found.t, (self.size, *leaf.shape))
 
@@ -71,9 +96,19 @@ class Lanes(pfor.PFor):
                 pending.pop()
             elif missing:
                 pending += missing
-            elif not self._converted_at_once(operation):
-                self._convert_helper(pending[-1])
+            else:
+                if not self._converted_at_once(operation):
+                    self._convert_helper(pending[-1])
+                if pending[-1] in self._kept:
+                    self._keep(pending[-1])
         return self._conversion_map[leaf]
+
+    def _keep(self, tensor: tf.Tensor) -> None:
+        """Has XLA compute it once (see tracing/fusion.py)."""
+        found, one = self._conversion_map[tensor], self._unknown(1, tensor.dtype)
+        if found.is_stacked:
+            aligned = tf.reshape(one.t, [-1] + [1] * tensor.shape.rank)
+            self._conversion_map[tensor] = pfor.wrap(tf.realdiv(found.t, aligned), True)
 
     def _converted_at_once(self, operation: tf.Operation) -> bool:
         """Whether it needs no more than the same operation on what its inputs have become; then that is done."""

@@ -31,6 +31,7 @@ def run_region(
     shared: Sequence[tf.Tensor],
     size: int,
     program: TypedProgram | TypedStackProgram,
+    place: tf.Tensor | None,
 ) -> Environment:
     """Runs a region for ``size`` members at once.
 
@@ -42,6 +43,7 @@ def run_region(
       shared: the shared arguments' leaves.
       size: the batch size Z.
       program: the program that the region is of.
+      place: [] or [size] int, no less than -1, of which XLA knows nothing; None if XLA does not compile it.
 
     Returns: the stored leaves of the ``wanted`` variables, and what the region has to say of the checks that it makes:
       FAULT: for each member 1 + the position in ``checks`` of the first that it failed, or 0.
@@ -72,8 +74,9 @@ def run_region(
             results |= _told(member.outcomes, checks)
     try:
         with _quiet(), our_converters():
-            lanes = Lanes(member, [leaf for v in region.inputs for leaf in env.get(v, [])], shared, size)
-            return {v: [lanes.of(leaf) for leaf in leaves] for v, leaves in results.items()}
+            lanes = Lanes(member, [leaf for v in region.inputs for leaf in env.get(v, [])], shared, size, place)
+            found = iter(lanes.all_of([leaf for leaves in results.values() for leaf in leaves]))
+            return {v: [next(found) for _ in leaves] for v, leaves in results.items()}
     except (ValueError, NotImplementedError, TypeError) as error:
         raise _vectorization_error(error, region) from error
 
