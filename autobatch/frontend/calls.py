@@ -185,9 +185,9 @@ class Calls(Objects):
         return self.temporary(gast.copy_location(call, node), "call")
 
     def static_by_value(self, callee: Callee, given: Mapping[str, Any]) -> list[str]:
-        """The parameters that get a known function, or in an undecorated function what is known and no number."""
+        """The parameters that get a known function, or in an undecorated one what is known, but numbers and None."""
         values = {name: self.static_value(v) if isinstance(v, gast.AST) else v for name, v in given.items()}
-        numbers = bool | int | float | np.ndarray | np.generic | list | tuple | tf.Tensor
+        numbers = bool | int | float | np.ndarray | np.generic | list | tuple | tf.Tensor | None
         known = {name: v for name, v in values.items() if v is not UNKNOWN and not isinstance(v, numbers)}
         return [name for name, value in known.items() if callee.undecorated or callable(value)]
 

@@ -22,6 +22,7 @@ from autobatch.passes.inference import infer
 from autobatch.passes.item_writes import write_in_place
 from autobatch.passes.jump_threading import thread_jumps
 from autobatch.passes.leaf_flow import trace_leaves
+from autobatch.passes.none_tests import decide_none_tests
 from autobatch.passes.pop_push import cancel_pops
 from autobatch.passes.simplify import simplify
 from autobatch.passes.stack_lowering import lower_to_stack
@@ -57,6 +58,7 @@ class Pass:
 
 PASSES = (
     Pass("exceptions", lower_exceptions),
+    Pass("none_tests", decide_none_tests),
     Pass("changed_arguments", hand_back),
     Pass("webs", split_webs),
     Pass("simplify", simplify),

@@ -27,10 +27,11 @@ from autobatch.language.values import is_tensor
 Variable = tuple[str, str]  # function, variable
 Kinds = Mapping[Variable, frozenset[bool]]  # whether variables are None: always, never, or now and then
 
+NONE = ir.Expression("None", lambda: None)
 _ABSENT = ir.Expression("absent", lambda: ABSENT)
 _TRUE, _FALSE = ir.Expression("True", lambda: True), ir.Expression("False", lambda: False)
 _NOT = ir.Expression("not «0»", not_)
-_IS_NONE, _IS_NOT_NONE = "is_(«0», None)", "not_(is_(«0», None))"
+IS_NONE, IS_NOT_NONE = "is_(«0», None)", "not_(is_(«0», None))"
 
 
 def with_flags(program: ir.Program) -> ir.Program:
@@ -55,11 +56,11 @@ def _flag(variable: str) -> str:
     return f"{variable}.none"
 
 
-def _is_absent(type_: Any) -> bool:
+def is_absent(type_: Any) -> bool:
     return isinstance(type_, Static) and type_.value is None
 
 
-def _is_none(op: ir.LocalOp) -> bool:
+def is_none(op: ir.LocalOp) -> bool:
     return isinstance(op, ir.Primitive) and op.function.template == "None" and len(op.outputs) == 1
 
 
@@ -74,7 +75,7 @@ def _kinds(program: ir.Program, known: Mapping[tuple[str, int, int], frozenset[s
     """Of all variables, from those that operations are known to find not to be None."""
     entry = program.entry
     kinds: Kinds = {
-        (entry.name, v): frozenset({_is_absent(t)}) for v, t in zip(entry.inputs, program.arguments, strict=True)
+        (entry.name, v): frozenset({is_absent(t)}) for v, t in zip(entry.inputs, program.arguments, strict=True)
     }
     while True:
         found = dict(kinds)
@@ -97,7 +98,7 @@ def _kinds(program: ir.Program, known: Mapping[tuple[str, int, int], frozenset[s
                     add((f.name, v), read(f, source, (i, k)))
             else:
                 for v in op.outputs:
-                    add((f.name, v), {_is_none(op)})
+                    add((f.name, v), {is_none(op)})
         if found == kinds:
             return kinds
         kinds = found
@@ -168,15 +169,15 @@ class _Flags:
             if not self.mixed.intersection(op.outputs):
                 return [op]
             return [*self.copy(op), *(flag for v, u in pairs if v in self.mixed for flag in self.flag(v, u, op, known))]
-        if op.function.template in (_IS_NONE, _IS_NOT_NONE) and op.inputs[0] in self.mixed:
-            function = ir.COPY if op.function.template == _IS_NONE else _NOT
+        if op.function.template in (IS_NONE, IS_NOT_NONE) and op.inputs[0] in self.mixed:
+            function = ir.COPY if op.function.template == IS_NONE else _NOT
             return [replace(op, function=function, inputs=(_flag(op.inputs[0]),))]
         read = sorted({*op.inputs} & self.mixed - known)
         if read and _may_run_twice(op.function):
             op = replace(op, function=_with_none(op, read), inputs=(*op.inputs, *map(_flag, read)))
             read = []
         checks = [ir.Primitive((), _present(v), (_flag(v),), op.location) for v in read]
-        if _is_none(op) and op.outputs[0] in self.mixed:
+        if is_none(op) and op.outputs[0] in self.mixed:
             op = replace(op, function=_ABSENT)
             return [op, ir.Primitive((_flag(op.outputs[0]),), _TRUE, (), op.location)]
         flags = [ir.Primitive((_flag(v),), _FALSE, (), op.location) for v in op.outputs if v in self.mixed]
@@ -249,8 +250,8 @@ class _Flags:
         for op in block.ops:
             known = self.behind(op, known)
             tests = {v: (u, none) for v, (u, none) in tests.items() if not {v, u} & {*ir.writes(op)}}
-            if isinstance(op, ir.Primitive) and op.function.template in (_IS_NONE, _IS_NOT_NONE):
-                tests[op.outputs[0]] = op.inputs[0], op.function.template == _IS_NONE
+            if isinstance(op, ir.Primitive) and op.function.template in (IS_NONE, IS_NOT_NONE):
+                tests[op.outputs[0]] = op.inputs[0], op.function.template == IS_NONE
         end = block.terminator
         if not isinstance(end, ir.Branch):
             yield known
@@ -270,7 +271,7 @@ class _Flags:
         if isinstance(op, ir.Call):
             callee = self.program[op.function]
             return self.kinds.get((callee.name, callee.outputs[op.outputs.index(variable)])) == {False}
-        return not _is_none(op)
+        return not is_none(op)
 
 
 def _truth(none: Any, value: Any) -> Any:
@@ -343,7 +344,7 @@ def _entered(flagged: ir.Program, program: ir.Program) -> ir.Program:
     before, given = [], list(entry.inputs)
     for v in flagged.entry.inputs[len(given) :]:
         k = [*map(_flag, entry.inputs)].index(v)
-        none = _is_absent(program.arguments[k])
+        none = is_absent(program.arguments[k])
         if none:
             given[k] = f"{entry.inputs[k]}.absent"
             before.append(ir.Primitive((given[k],), _ABSENT, (), place))

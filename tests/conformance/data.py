@@ -83,6 +83,16 @@ def none_for_some(x, v):
     return x if best is None else best
 
 
+@feature("an argument that is `None` if it is not given", N)
+def squares(n, found=None):
+    if found is None:
+        found = []
+    if n <= 0:
+        return sum(found)
+    found.append(n * n)
+    return squares(n - 1, found)
+
+
 @feature("a name that is used again for another type", X)
 def reused_name(x):
     n = tf.cast(x, tf.int32)

@@ -281,3 +281,106 @@ def none_in_a_tuple(x, n):
     low = x if x > 3 else None
     pair = (low, n)
     return pair[1]
+
+
+def collected(n, found=None):
+    if found is None:
+        found = []
+    if n < 3:
+        found.append(n)
+        return found
+    collected(n // 3, found)
+    found.append(n % 3)
+    return found
+
+
+@case(x, n)
+def a_list_that_is_made_where_none_is_given(x, n):
+    digits = collected(x)
+    more = [7]
+    collected(n, more)
+    return sum(digits), sum(d * k for k, d in enumerate(more)), len(collected(x + n))
+
+
+@case(x)
+def appended_to_a_default(x, found=None):
+    if found is None:
+        found = []
+    found.append(x)
+    return len(found), found[0]
+
+
+@case(n)
+def given_only_to_itself(n, found=None):
+    if found is None:
+        found = [1]
+    if n <= 0:
+        return len(found)
+    found.append(n)
+    return given_only_to_itself(n - 1, found) + found[-1]
+
+
+def between(x, low=None, high=None):
+    if low is None and high is None:
+        return x
+    if low is None:
+        return x if x < high else high
+    if high is None:
+        low = low + 1
+        return x if x > low else low
+    return x * low + high
+
+
+@case(x, n)
+def each_default_given_or_not(x, n):
+    return between(x), between(x, n), between(x, high=n), between(x, n, 5), between(x, None, 3), between(n, 1, None)
+
+
+def evens(n, steps=None):
+    if steps is None:
+        steps = n
+    return True if steps == 0 else odds(n, steps - 1)
+
+
+def odds(n, steps=None):
+    if steps is None:
+        steps = n
+    return False if steps == 0 else evens(n, steps - 1)
+
+
+@case(n)
+def defaults_of_functions_that_call_each_other(n):
+    return evens(n), odds(n)
+
+
+@case(x, n)
+def an_argument_that_becomes_none(x, n):
+    def chosen(x, y=None):
+        if x % 2 == 0:
+            y = None
+        if y is None:
+            return 0
+        return y
+
+    return chosen(x), chosen(x, n)
+
+
+@case(n, x)
+def set_in_a_loop(n, x, first=None, second=None):
+    while n > 3:
+        if first is None:
+            first = n
+        n -= 1
+    while second is None:
+        second = x
+    return n + second if first is None else n + first + second
+
+
+@case(x, n)
+def none_of_several_names_at_once(x, n):
+    a, b = None, [None, 3][1]
+    if x > 3:
+        a = n
+    if a is None:
+        return b
+    return a
