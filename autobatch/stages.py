@@ -15,6 +15,7 @@ import tensorflow as tf
 from autobatch import errors, ir, passes
 from autobatch.backends.program_counter import ProgramCounter
 from autobatch.calls import exporting, mapping
+from autobatch.calls.specialisation import Specialisation
 from autobatch.frontend.source import signature
 from autobatch.ir import drawing
 from autobatch.ir.types import describe
@@ -30,7 +31,7 @@ class Lowered:
     def __init__(self, entry: Any, args: Sequence[Any], kwargs: dict[str, Any]):
         self._entry, self._args, self._kwargs, self._options = entry, args, kwargs, entry._options
         self._taken = entry._take_apart(args, kwargs)
-        self._program = entry._program(self._taken)
+        self._program: Specialisation = entry._program(self._taken)
 
     def __repr__(self) -> str:
         return f"<{self._entry.__qualname__}, lowered for a batch of {self._taken.size}>\n{self.as_text()}"

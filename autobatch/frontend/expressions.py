@@ -19,6 +19,7 @@ from autobatch.frontend.syntax import (
     bound_names,
     constant,
     index_value,
+    is_support,
     late_names,
     load,
     names,
@@ -224,7 +225,7 @@ class Expressions(Scope):
     def pinned(self, value: gast.AST) -> gast.AST:
         """The value under a name, if evaluating it later may give another."""
         looks_up = gast.Subscript | gast.Attribute | gast.Call | gast.BinOp
-        reads = any(isinstance(part, looks_up) for part in gast.walk(value))
+        reads = any(isinstance(part, looks_up) for part in gast.walk(value)) and not is_support(value)
         return self.temporary(value, "before") if reads and isinstance(value, gast.expr) else value
 
     def on_Name(self, node: gast.Name) -> gast.AST:

@@ -52,6 +52,11 @@ def support(operator: str, args: list[gast.AST], at: gast.AST) -> gast.Call:
     return gast.copy_location(gast.Call(func=gast.copy_location(function, at), args=args, keywords=[]), at)
 
 
+def is_support(node: gast.AST) -> bool:
+    """Whether this names one of ``autobatch.operators``."""
+    return isinstance(node, gast.Attribute) and isinstance(node.value, gast.Name) and node.value.id == SUPPORT
+
+
 def thunk(value: gast.AST) -> gast.Lambda:
     """``lambda: value``"""
     empty = gast.parse("lambda: 0").body[0].value

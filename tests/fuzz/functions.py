@@ -45,6 +45,18 @@ def safe(g, v):
         return -1
 
 
+def optional(v, a=None, b=None):
+{optional}
+    return v if a is None else v + a if b is None else v + a - b
+
+
+def gathered(v, found=None):
+    if found is None:
+        found = []
+    found.append(v)
+    return gathered(v - 2, found) if v > 3 else sum(found) % 19
+
+
 def filled(values, v):
     for i in range(len(values)):
         if i != 1:
@@ -67,6 +79,28 @@ NESTED = """def {name}(v):
 """
 
 
+class _Optional(Writer):
+    """The body of a function of v and of what need not be given, a and b."""
+
+    def test(self) -> str:
+        return self.pick(
+            "a is None", "b is None", "a is not None", "b is not None", "v > 2", lambda: f"not ({self.test()})",
+            lambda: f"{self.test()} and {self.test()}", lambda: f"{self.test()} or {self.test()}",
+        )  # fmt: skip
+
+    def simple(self) -> str:
+        return self.pick("a = v", "b = 3", "a = None", "b = None", "b = a", "v += 1", "v = v if a is None else a + 1")
+
+    def statement(self, depth: int) -> str:
+        text = self.simple() if depth == 0 or self.pick(True, False) else self.statement(depth - 1)
+        return self.pick(
+            text, lambda: f"if {self.test()}:\n{indented(text)}", lambda: f"if {self.test()}:\n    return v"
+        )
+
+    def body(self) -> str:
+        return "\n".join(self.statement(self.pick(0, 1)) for _ in range(self.draw(st.integers(1, 4))))
+
+
 class _Nested(Writer):
     """A nested function's body, of v and what it captures."""
 
@@ -78,6 +112,9 @@ class _Nested(Writer):
             *self.names, "2", "xs[0]", "xs[v % 3]", "count[0]", lambda: f"({self.int()} + {self.int()}) % 17",
             lambda: f"clipped({self.int()})", lambda: f"clipped({self.int()}, high={self.int()})",
             lambda: f"checked({self.int()})", lambda: f"{self.int()} // {self.pick('3', 'k')}",
+            lambda: f"optional({self.int()})", lambda: f"optional({self.int()}, {self.int()})",
+            lambda: f"optional({self.int()}, b={self.int()})", lambda: f"optional({self.int()}, None, {self.int()})",
+            lambda: f"gathered({self.int()}{self.pick('', ', [1]')})",
             lambda: f"sum(w * 2 for w in xs if w != {self.int()}) % 23",
             *(lambda g=g: f"{g}({self.int()})" for g in self.functions),
         )  # fmt: skip
@@ -164,7 +201,10 @@ def _examples(draw):
         nested.append(NESTED.format(name=name, body=body, result=writer.int()))
         caller.functions += (name,)
     text = HELPERS.format(
-        limit=caller.pick("0", "2"), nested=indented("".join(nested)), body=indented(caller.block(caller.pick(1, 2)))
+        limit=caller.pick("0", "2"),
+        optional=indented(_Optional(draw).body()),
+        nested=indented("".join(nested)),
+        body=indented(caller.block(caller.pick(1, 2))),
     )
     return (text,)
 

@@ -704,3 +704,29 @@ def methods_that_ask_for_types(n):
 def arrays_are_arrays(a):
     exact = np.array(16777217, dtype=float) + np.asarray(a, dtype=int)[0]
     return isinstance(a, np.ndarray), isinstance(a, (list, np.ndarray)), isinstance(a, list), exact
+
+
+def capped(v, low=0, high=9):
+    if v < low:
+        return low
+    return high if v > high else v
+
+
+def applied(g, v):
+    return g(v)
+
+
+@case(n)
+def nested_functions_that_keep_what_helpers_return(n):
+    items, count, last = [0, 0], [0], 0
+
+    def kept(v):
+        nonlocal last
+        last = capped(v)
+        items[1] = capped(v + 1)
+        items[0] += capped(v, high=5)
+        count.append(capped(v) * 2)
+        return v
+
+    kept(n)
+    return applied(kept, n + 1), last, items[0], items[1], len(count), count[-1]
