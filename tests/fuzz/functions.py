@@ -206,6 +206,8 @@ def _examples(draw):
         nested=indented("".join(nested)),
         body=indented(caller.block(caller.pick(1, 2))),
     )
+    if caller.pick(True, False):  # a set is refused where it is captured and crosses a call
+        text = text.replace("seen = set()", "seen = []").replace("seen.add(", "seen.append(")
     return (text,)
 
 
