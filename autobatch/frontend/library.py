@@ -41,7 +41,11 @@ def comb(n, k):
     chosen, ways = 0, 1
     k = min(k, n - k)
     while chosen < k:
-        ways = ways * (n - chosen) // (chosen + 1)
+        common, rest = ways, chosen + 1
+        while rest > 0:
+            common, rest = rest, common % rest
+        # ways * (n - chosen) // (chosen + 1), without a number that is greater than the result
+        ways = ways // common * ((n - chosen) // ((chosen + 1) // common))
         chosen += 1
     return ways
 

@@ -46,7 +46,8 @@ def truth(value: Any) -> Any:
 def not_(value: Any) -> Any:
     """``not value``"""
     known = truth(value)
-    return WeakScalar(tf.logical_not(known), bool) if is_tensor(known) else not known
+    # As a choice, because TensorFlow makes not (a < b) into a >= b, which nan is not.
+    return WeakScalar(tf.where(known, False, True), bool) if is_tensor(known) else not known
 
 
 def _unified(left: Any, right: Any) -> tuple[Any, Any]:

@@ -24,17 +24,23 @@ def operands(python: Callable, left: tf.Tensor, right: tf.Tensor) -> tuple[tf.Te
         return left, right
     known = [tf.get_static_value(value) for value in (left, right)]
     if left.shape.rank == right.shape.rank == 0:
-        fused = {operator.add: ("Mul", "AddV2"), operator.sub: ("Mul",), operator.truediv: ("RealDiv",)}.get(python, ())
+        fused = _FUSED.get(python, ())
         left, right = (
             _rounded(value) if _made_by(value, fused if other is None else _FOLDED) else value
             for value, other in ((left, known[1]), (right, known[0]))
         )
     if python is operator.truediv and known[0] is None and (known[1] is not None or not left.shape.rank):
-        exact = known[1] is not None and np.all(np.frexp(np.abs(known[1]))[0] == 0.5)  # by powers of 2
+        exact = known[1] is not None and np.isin(np.frexp(np.abs(known[1]))[0], (0, 0.5)).all()  # by powers of 2, and 0
         right = right if exact else _rounded(right)
     return left, right
 
 
+# Of the operations that an operand is made by, those that compilers would do at once with each operator.
+_FUSED = {
+    operator.add: ("Mul", "Neg", "SelectV2", "AddV2"),
+    operator.sub: ("Mul", "Neg", "SelectV2"),
+    operator.truediv: ("RealDiv",),
+}
 _FOLDED = ("AddV2", "Sub", "Mul", "RealDiv", "Neg")
 
 

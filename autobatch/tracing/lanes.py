@@ -39,7 +39,8 @@ class Lanes(pfor.PFor):
         place: tf.Tensor | None,
     ):
         # Not PFor's own: the operations that it adds to the graph are seldom needed.
-        self.graph, self.size, self.place = traced.graph, size, place
+        self.graph, self.size = traced.graph, size
+        self.place = place if place is None or size > 1 else _place_of_one(inputs, place)
         self._all_indices_partitioned, self._fallback_to_while_loop = False, False
         self._warn, self._pfor_config = False, None
         self._pfor_ops = set(traced.graph.get_operations())
@@ -130,6 +131,15 @@ class Lanes(pfor.PFor):
         for old, new in zip(operation.outputs, made.outputs, strict=True):
             self._add_conversion(old, pfor.wrap(new, batched))
         return True
+
+
+def _place_of_one(inputs: Sequence[tf.Tensor], place: tf.Tensor) -> tf.Tensor:
+    """The place of a single lane, which compilers know inside of its block; what a sine is they do not."""
+    for leaf in inputs:
+        if leaf.shape.num_elements() and (leaf.dtype.is_floating or leaf.dtype.is_integer):
+            wave = tf.sin(tf.cast(tf.reshape(leaf, [-1])[:1], tf.float32))
+            return tf.cast(tf.floor(tf.where(tf.math.is_nan(wave), tf.zeros_like(wave), wave)), tf.int32)
+    return place
 
 
 _ELEMENTWISE = {"Cast", "Equal", "Identity", "NotEqual", "SelectV2"} | {
