@@ -26,7 +26,7 @@ Given = Mapping[str, bool]  # of parameters that are tested: whether they are su
 
 
 def decide_none_tests(program: ir.Program) -> ir.Program:
-    """The program in which such tests are decided; the same one if there are none."""
+    """Decides tests for None of what callers surely give, or surely leave out; the same program if there are none."""
     variants = _Variants(program)
     functions = variants.all()
     return replace(program, functions=functions) if variants.decided else program
