@@ -173,7 +173,7 @@ class Loops(Calls):
         Through ``zip``, ``enumerate`` and ``reversed`` each position is looked up when its turn comes, as in Python.
         """
         parts: list[gast.AST] = []
-        lengths: list[gast.AST] = []  # of ranges
+        lengths: list[gast.AST] | None = [] if operator == "sequence" else None  # of ranges that are not parts
         finder = self.finder(iterable, parts, lengths)
         sources = self.in_order(parts)
         if len(parts) > 1:
@@ -183,11 +183,11 @@ class Loops(Calls):
             beside = [other for n, other in enumerate(sources) if n != k]
             names.append(self.temporary(support(operator, [source, *beside], at), "items"))
             self.loops[names[-1].id] = place(at)
-        lengths += [support("len_", [name], at) for name in names]
+        lengths = [*(lengths or ()), *(support("len_", [name], at) for name in names)]
         return lengths, lambda position: finder(names, position)
 
-    def finder(self, node: gast.AST, parts: list[gast.AST], lengths: list[gast.AST]) -> Finder:
-        """What an iterable has at a position, in terms of its parts, to which it adds."""
+    def finder(self, node: gast.AST, parts: list[gast.AST], lengths: list[gast.AST] | None) -> Finder:
+        """What an iterable has at a position, in terms of its parts, to which it adds; in a range, it is computed."""
         call = node if isinstance(node, gast.Call) else None
         builtin = self.static_value(node.func) if call and not any(map(_is_starred, node.args)) else None
         options = {keyword.arg: keyword.value for keyword in call.keywords} if call else {}
@@ -203,7 +203,8 @@ class Loops(Calls):
         if builtin is builtins.zip and node.args and not options:
             each = [self.finder(argument, parts, lengths) for argument in node.args]
             return lambda names, position: _tuple([find(names, position) for find in each], node)
-        if builtin is builtins.range and 1 <= len(node.args) <= 2 and self.static_value(node) is UNKNOWN:
+        computed = lengths is not None and builtin is builtins.range and 1 <= len(node.args) <= 2
+        if computed and self.static_value(node) is UNKNOWN:
             bounds = [support("integer", [self.expression(bound)], node) for bound in node.args]
             first, last = [self.named(bound, "bound") for bound in [constant(0, node), *bounds][-2:]]
             lengths.append(gast.copy_location(gast.BinOp(left=last, op=gast.Sub(), right=first), node))
@@ -337,10 +338,9 @@ class Loops(Calls):
             )
         (generator,) = node.generators
         iterable, forced = self.iterable(generator.iter)
-        del forced  # a comprehension that needs statements is always unrolled
         known = self.static_items(iterable)
         if known is None:
-            items = self.counted_items(iterable, node, forced=True)
+            items = self.counted_items(iterable, node, forced)
         else:
             items = [load(self.bind("item", item), node) for item in known]
         keys, values = [], []

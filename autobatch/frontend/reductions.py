@@ -40,7 +40,8 @@ class Reductions(Loops):
         if not {*options} <= {*admitted}:
             return super().on_Call(node)
         if not self.is_rolled(of):
-            call = gast.Call(func=node.func, args=[self.asking(of), *rest], keywords=node.keywords)
+            of = of if self.needs_statements(of) else self.asking(of)
+            call = gast.Call(func=node.func, args=[of, *rest], keywords=node.keywords)
             return super().on_Call(gast.copy_location(call, node))
         options = {name: self.temporary(self.expression(value), name) for name, value in options.items()}
         return getattr(self, f"rolled_{function.__name__}")(of, **options)

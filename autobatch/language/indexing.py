@@ -298,7 +298,7 @@ def unrolled(iterable: Any, *beside: Any) -> Any:
     """What an unrolled loop goes through: a tensor, whose rows are looked up in their turn, or a list."""
     del beside
     items = _iterable(iterable)
-    return items if is_tensor(items) else list(items)
+    return items if is_tensor(items) or isinstance(items, list) else list(items)
 
 
 def rows(value: Any) -> Any:

@@ -13,6 +13,7 @@ import autobatch as ab
 from tests.meaning.case import ARRAYS as A, X, case
 
 N = np.array
+n = N([3, 0, 7, 12])
 F = N([[0.5, 1.5, 2.0], [3.0, 4.0, 5.0]])
 
 
@@ -312,6 +313,11 @@ def of_the_standard_library_raises(n, k):
     return math.comb(n, k) + math.perm(n, k)
 
 
+@case(N([62, 61, 66, 20]), N([31, 28, 33, 3]))
+def as_large_as_results_can_be(n, k):
+    return math.comb(n, k), math.comb(62, 31) + n
+
+
 @case(N([0, 1, 15, 16, 17, 2**52 - 1, (2**31 - 1) ** 2 - 1, 2**62, 2**63 - 1, -4]))
 def integer_roots(n):
     return math.isqrt(n)
@@ -327,3 +333,75 @@ def tuples_are_compared(n, k):
 @case(N([5, 3, 0, -1]), N([2, 0, -1, 0]))
 def choice_by_truths_of_several_kinds(n, k):
     return 1 if n == 3 or (n % 2 and k // (n - 3)) else 0
+
+
+@case(n)
+def functions_that_change_what_a_comprehension_goes_through(n):
+    xs, ys, zs = [n, n + 1, n + 2], [n, n + 1, n + 2], [n, n + 1, n + 2]
+
+    def one(v):
+        xs[1] = 50
+        return v
+
+    def two(v):
+        ys[2] = 50
+        return v > 40
+
+    def three(v, w):
+        zs[1] = v + w
+        return v * w
+
+    return sum(map(one, xs)), [one(v) for v in xs], any(map(two, ys)), sum(map(three, zs, zs))
+
+
+@case(n)
+def functions_that_change_what_a_generator_goes_through(n):
+    table = np.array([n, n + 1, n + 2])
+
+    def one(v):
+        table[2] = 9
+        return v
+
+    return sum(one(v) for v in table), max(one(v) * k for k, v in enumerate(table))
+
+
+@case(n, refused="shared-array")
+def functions_that_change_a_row_that_a_comprehension_goes_through(n):
+    rows = [[n, n + 1], [n + 2, 4]]
+
+    def one(v):
+        rows[1][0] = 9
+        return v
+
+    return [one(v) for v in rows[1]]
+
+
+@case(n)
+def keys_that_change_what_is_asked(n):
+    later, earlier, asked = [n, n + 1, n + 2], [n, n + 1, n + 2], [0]
+
+    def one(v):
+        later[2] = -3
+        return -v
+
+    def two(v):
+        earlier[0] = 100
+        return -v
+
+    def three(k):
+        asked[0] += 1
+        return later[k] if k != 1 else 10 * n
+
+    return max(later, key=one), max(earlier, key=two), min(range(3), key=three), asked[0]
+
+
+@case(n, refused="shared-known-list")
+def a_list_that_grows_while_a_comprehension_goes_through_it(n):
+    xs = [n, n + 1, n + 2]
+
+    def one(v):
+        if len(xs) < 5:
+            xs.append(v + 10)
+        return v
+
+    return [one(v) for v in xs]
