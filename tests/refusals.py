@@ -142,8 +142,8 @@ def returns_an_object(x):
     return object()  # here
 
 
-def sorts_pairs(x):
-    return sorted([(x, 1), (-x, 2)])[0][0]  # here
+def sorts_rows(x):
+    return sorted([[x, 1], [-x, 2]])[0][0]  # here
 
 
 class Link:
@@ -557,7 +557,7 @@ CASES = [
     (float_index, TypeMismatchError),
     (writes_into_a_result, UnsupportedSyntaxError), (loop_over_items, UnsupportedSyntaxError),
     (matches, UnsupportedSyntaxError), (shape_of_a_member, TypeMismatchError),
-    (returns_an_object, TypeMismatchError), (sorts_pairs, TypeMismatchError), (links_without_end, TypeMismatchError),
+    (returns_an_object, TypeMismatchError), (sorts_rows, TypeMismatchError), (links_without_end, TypeMismatchError),
     (loops_while_an_object, TypeMismatchError), (augments_to_floats, TypeMismatchError),
     (makes_a_complex_number, TypeMismatchError), (counts_bits_in_a_text, TypeMismatchError),
     (prints_all, UnsupportedSyntaxError), (raises_a_variable, UnsupportedSyntaxError),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Any
 
 import gast
@@ -35,14 +35,26 @@ _DISPLAYS = (gast.Tuple, gast.List)
 _LISTS = ("list_", "sorted_", "sorted_by", "tuple_")
 
 
-def _is_sequence(node: gast.AST) -> bool:
-    """Whether this is plainly a list or a tuple."""
+def _is_sequence(node: gast.AST, names: Container[str] = ()) -> bool:
+    """Whether this is plainly a list or a tuple, or has one of the names."""
     match node:
         case gast.Call(func=gast.Attribute(value=gast.Name(id=module), attr=operator)) if module == SUPPORT:
             return operator in _LISTS
+        case gast.Name(id=name):
+            return name in names
     return isinstance(node, _DISPLAYS)
 
 
+def _sequences(tree: gast.AST) -> set[str]:
+    """The names to which a list or a tuple is assigned somewhere."""
+    pairs = [(target, n.value) for n in gast.walk(tree) if isinstance(n, gast.Assign) for target in n.targets]
+    for target, value in pairs:  # which the parts of `a, b = x, y` make longer
+        if isinstance(target, gast.Tuple) and isinstance(value, gast.Tuple):
+            pairs += zip(target.elts, value.elts, strict=False)
+    return {target.id for target, value in pairs if isinstance(target, gast.Name) and _is_sequence(value)}
+
+
+_ORDERS = {gast.Lt: "<", gast.LtE: "<=", gast.Gt: ">", gast.GtE: ">=", gast.Eq: "==", gast.NotEq: "!="}
 _TOTAL_OPERATORS = (gast.Add, gast.Sub, gast.Mult)
 _TOTAL_COMPARISONS = (gast.Lt, gast.LtE, gast.Gt, gast.GtE, gast.Eq, gast.NotEq, gast.Is, gast.IsNot)
 
@@ -111,11 +123,7 @@ class _InScope(gast.NodeTransformer):
     def visit_Compare(self, node: gast.Compare) -> gast.AST:
         node = self.generic_visit(node)
         (op, *more), (right, *_) = node.ops, node.comparators
-        sequences = _is_sequence(node.left) or _is_sequence(right)
-        if more or not (isinstance(op, gast.Is | gast.IsNot) or (isinstance(op, gast.Eq | gast.NotEq) and sequences)):
-            return node
-        same = support("is_" if isinstance(op, gast.Is | gast.IsNot) else "equal", [node.left, right], node)
-        return same if isinstance(op, gast.Is | gast.Eq) else support("not_", [same], node)
+        return node if more else self.desugarer.compared(node.left, op, right, node)
 
     def visit_Call(self, node: gast.Call) -> gast.AST:
         if self.desugarer.static_value(node.func) is builtins.print:
@@ -137,6 +145,7 @@ class Expressions(Scope):
     def __init__(self, *args: Any):
         super().__init__(*args)
         self.out: Statements = []
+        self.sequences = _sequences(self.tree)
         self.statement: gast.AST = self.tree  # the one that is being desugared
         self.rest: Statements = []  # the statements after this one in its block
         self.calls: dict[str, Target] = {}
@@ -390,13 +399,21 @@ class Expressions(Scope):
         if isinstance(op, gast.In | gast.NotIn):
             contained = support("in_", [left, right], at)
             return contained if isinstance(op, gast.In) else support("not_", [contained], at)
-        if isinstance(op, gast.Is | gast.IsNot) and (self.has_local(left) or self.has_local(right)):
+        if isinstance(op, gast.Is | gast.IsNot) and not (self.has_local(left) or self.has_local(right)):
+            return gast.copy_location(gast.Compare(left=left, ops=[op], comparators=[right]), at)
+        return self.compared(left, op, right, at)
+
+    def compared(self, left: gast.AST, op: gast.AST, right: gast.AST, at: gast.AST) -> gast.AST:
+        """One comparison, by our operators where Python's would ask for a truth that differs between members."""
+        if isinstance(op, gast.Is | gast.IsNot):
             same = support("is_", [left, right], at)
             return same if isinstance(op, gast.Is) else support("not_", [same], at)
-        if isinstance(op, gast.Eq | gast.NotEq) and (_is_sequence(left) or _is_sequence(right)):
+        if not any(_is_sequence(side, self.sequences) for side in (left, right)) or type(op) not in _ORDERS:
+            return gast.copy_location(gast.Compare(left=left, ops=[op], comparators=[right]), at)
+        if isinstance(op, gast.Eq | gast.NotEq):
             same = support("equal", [left, right], at)
             return same if isinstance(op, gast.Eq) else support("not_", [same], at)
-        return gast.copy_location(gast.Compare(left=left, ops=[op], comparators=[right]), at)
+        return support("ordered", [left, constant(_ORDERS[type(op)], at), right], at)
 
     def on_IfExp(self, node: gast.IfExp) -> gast.AST:
         known = self.known(node.test)

@@ -22,6 +22,7 @@ from autobatch import context, errors
 from autobatch.language import arithmetic, augmented, list_queries
 from autobatch.language.augmented import in_place
 from autobatch.language.choices import and_, both, either, ifexp, limited_to, not_, or_, truth
+from autobatch.language.comparisons import equal, ordered
 from autobatch.language.copies import deepcopy, shallow_copy
 from autobatch.language.indexing import (
     admits,
@@ -56,7 +57,7 @@ from autobatch.language.list_methods import (
     remove,
     reverse,
 )
-from autobatch.language.list_queries import counted, extreme, in_list, index, same_items, summed
+from autobatch.language.list_queries import counted, extreme, in_list, index, summed
 from autobatch.language.lists import MemberList, is_list
 from autobatch.language.mathematics import stand_in
 from autobatch.language.numbers import bool_, cast_to, divmod_, float_, int_, pow_, round_
@@ -92,7 +93,7 @@ __all__ = [
     "getitem", "ifexp", "in_place",
     "index", "indices", "insert", "int_", "is_a", "item", "item_from_end", "items_of", "max_by", "member_class",
     "method", "min_by",
-    "not_", "numpy_", "of_range", "or_", "place", "place_of_append", "pop", "pop_inside", "pow_", "range_",
+    "not_", "numpy_", "of_range", "or_", "ordered", "place", "place_of_append", "pop", "pop_inside", "pow_", "range_",
     "remove", "replaced", "reverse", "round_", "rows", "sequence", "setattr_", "setitem", "shallow_copy", "slice_",
     "sort_by", "sorted_by", "stand_in", "truth", "unpack", "unroll", "unroll_first", "unrolled",
 ]  # fmt: skip
@@ -207,7 +208,7 @@ def in_range(i: Any, stop: Any, step: Any) -> Any:
 _NOTHING = object()
 
 
-def _extreme(python: Callable, choose: Callable) -> Callable:
+def _extreme(python: Callable, order: str) -> Callable:
     def extreme(*args: Any, key: Any = None, default: Any = _NOTHING) -> Any:
         only = rows(args[0]) if len(args) == 1 else args
         if isinstance(only, MemberList) and key is None:
@@ -216,11 +217,11 @@ def _extreme(python: Callable, choose: Callable) -> Callable:
         keys = values if key is None else [key(value) for value in values]
         if not values and default is not _NOTHING:
             return default
-        if len(values) < 2 or not any(per_member(part) for part in (*values, *keys)):
+        if len(values) < 2 or not any(map(per_member, tf.nest.flatten([values, keys]))):
             return python(values if len(args) == 1 else args, key=key)
         best, best_key = values[0], keys[0]
         for value, its_key in zip(values[1:], keys[1:], strict=True):
-            better = choose(its_key, best_key)
+            better = ordered(its_key, order, best_key)
             best = ifexp(better, lambda v=value: v, lambda b=best: b)
             best_key = ifexp(better, lambda v=its_key: v, lambda b=best_key: b)
         return best
@@ -229,6 +230,8 @@ def _extreme(python: Callable, choose: Callable) -> Callable:
 
 
 def _extreme_of_list(values: MemberList, python: Callable, default: Any) -> Any:
+    if len(values.columns) > 1 and default is _NOTHING:
+        return max_by(values, values) if python is max else min_by(values, values)
     best = extreme(values, python is max, checked=default is _NOTHING)
     some = WeakScalar(values.length.tensor > 0, bool)
     return best if default is _NOTHING else ifexp(some, lambda: best, lambda: default)
@@ -249,12 +252,16 @@ def len_(value: Any) -> Any:
 
 
 def sorted_(values: Any, *, key: Any = None, reverse: Any = False) -> Any:
-    """``sorted(values)``, of members' numbers as a list of as many."""
-    if isinstance(values, MemberList):
+    """``sorted(values)``, of members' numbers, or tuples of such, as a list of as many."""
+    if isinstance(values, MemberList) and (len(values.columns) == 1 or key is not None):
         return list_queries.sorted_(values, key=key, reverse=reverse)
+    if isinstance(values, MemberList):
+        return sorted_by(values, values, reverse)
     items = list(rows(values))
     if not any(map(per_member, tf.nest.flatten(items))):
         return sorted(items, key=key, reverse=reverse)
+    if key is None and all(isinstance(item, tuple) for item in items):
+        return sorted_by(items, items, reverse)
     if key is not None or per_member(reverse) or any(python_kind(item) is None for item in items):
         raise errors.TypeMismatchError(
             "Members' values are sorted that are no numbers, or in an order that differs between members.",
@@ -362,21 +369,6 @@ def _sought(values: Any, joined: Callable, start: bool) -> Any:
     return found
 
 
-def equal(left: Any, right: Any) -> Any:
-    """``left == right``, of tuples and lists part by part."""
-    if MemberList in (type(left), type(right)) and isinstance(left, list | MemberList):
-        return same_items(left, right) if isinstance(right, list | MemberList) else False
-    for kind in (tuple, list):
-        if isinstance(left, kind) and isinstance(right, kind) and any(map(per_member, tf.nest.flatten([left, right]))):
-            if len(left) != len(right):
-                return False
-            found: Any = True
-            for a, b in zip(left, right, strict=True):
-                found = both(found, lambda a=a, b=b: equal(a, b))
-            return found
-    return left == right
-
-
 def in_(item: Any, container: Any) -> Any:
     """``item in container``"""
     if isinstance(container, range) and per_member(item):
@@ -451,7 +443,7 @@ def zip_(*values: Any, **options: Any) -> Any:
 tuple_ = _over_rows(tuple)
 str_, repr_, format_, chr_ = map(_to_text, (str, repr, format, chr))
 bin_, oct_, hex_ = map(_to_text, (bin, oct, hex))
-min_, max_ = _extreme(min, operator.lt), _extreme(max, operator.gt)
+min_, max_ = _extreme(min, "<"), _extreme(max, ">")
 
 
 # The builtins, and TensorFlow's functions, that need an operator of ours, by its name.

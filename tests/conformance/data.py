@@ -93,6 +93,11 @@ def squares(n, found=None):
     return squares(n - 1, found)
 
 
+@feature("tuples and lists in order", N, X)
+def earlier(n, x):
+    return (n % 2, x) < (1, 0.5), [n, 3] >= [2, n], (n, x) == (1, x)
+
+
 @feature("a name that is used again for another type", X)
 def reused_name(x):
     n = tf.cast(x, tf.int32)

@@ -122,6 +122,7 @@ class _Nested(Writer):
     def condition(self) -> str:
         return self.pick(
             lambda: f"{self.int()} < {self.int()}", lambda: f"{self.int()} in seen", lambda: f"{self.int()} in xs",
+            lambda: f"({self.int()}, {self.int()}) {self.pick('<', '>=', '==')} ({self.int()}, {self.int()})",
             "v % 2 == 0", "n > 1", "count[0] > 2", lambda: f"not ({self.condition()})",
             lambda: f"{self.int()} > 1 and {self.int()} < 5",
         )  # fmt: skip
