@@ -59,22 +59,31 @@ def _typed(
 ) -> tuple[Frontend, ir.Program, TypedProgram]:
     unrolled: dict[tuple, int] = {}
     helpers: frozenset[CodeType] = frozenset()  # undecorated functions that cannot run as they are
+    raised: Exception | None = None  # what the user's own code raised, perhaps where only some members get
     while True:
         classes = len(CLASSES)
-        with deep_recursion(), context.lists_of(list_capacity):
-            frontend = lower(callee, taken.static, with_helpers(callee_of, helpers), unrolled)
-        program = dataclasses.replace(frontend.program, arguments=tuple(taken.types), shared=tuple(taken.shared_types))
+        frontend = None
         try:
+            with deep_recursion(), context.lists_of(list_capacity):
+                frontend = lower(callee, taken.static, with_helpers(callee_of, helpers), unrolled)
+            program = dataclasses.replace(
+                frontend.program, arguments=tuple(taken.types), shared=tuple(taken.shared_types)
+            )
             with context.lists_of(list_capacity):
                 typed = passes.run(passes.until("types"), program)
             if len(CLASSES) == classes:  # of a class that is met for the first time the methods are known now
                 return frontend, program, typed
         except UnrollingNeeded as needed:
             unrolled |= {frontend.place(loop): loop.count for loop in needed.loops}
-        except errors.AutobatchError as error:
-            found = frozenset(code for code in (*error.helpers, *cached(frontend.cores.values())) if is_users(code))
-            if found <= helpers and len(CLASSES) == classes:
-                raise
+        except Exception as error:
+            if raised is None and not isinstance(error, errors.AutobatchError):
+                raised = error
+            met = cached(frontend.cores.values()) if frontend else ()
+            found = frozenset(code for code in (*getattr(error, "helpers", ()), *met) if is_users(code))
+            if frontend is None or (found <= helpers and len(CLASSES) == classes):
+                if raised is None or raised is error:
+                    raise
+                raise raised from raised.__cause__
             helpers |= found
 
 

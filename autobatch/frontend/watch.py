@@ -119,7 +119,7 @@ class _Watcher:
                 self.found["", instruction.argval] = Watched({}, instruction.argval, (object(),))
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             self.add(_Cell(cell), name)
-        for name in used:
+        for name in used.difference(function.__code__.co_freevars):
             if name in function.__globals__:
                 self.add(function.__globals__, name)
                 self.module(function.__globals__[name], used)

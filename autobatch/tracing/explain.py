@@ -28,6 +28,7 @@ def raise_at(location: ir.Location, error: Exception) -> NoReturn:
         raise shown from error
     if isinstance(error, errors.AutobatchError):
         raise error
+    error.helpers = frozenset(at.tb_frame.f_code for at in _helpers(error))  # type: ignore[attr-defined]
     note = f"in autobatched code:\n{errors.show(location)}"
     error.__notes__ = [*getattr(error, "__notes__", ()), note]  # type: ignore[attr-defined]
     raise error

@@ -730,3 +730,39 @@ def nested_functions_that_keep_what_helpers_return(n):
 
     kept(n)
     return applied(kept, n + 1), last, items[0], items[1], len(count), count[-1]
+
+
+def positive(v):
+    if v <= 0:
+        raise ValueError(f"{v} is not positive")
+    return v
+
+
+def halves(v):
+    return positive(v) / 2
+
+
+@case(n)
+def helpers_that_refuse_what_few_members_give(n):
+    if n > 6:
+        return positive(n) + positive(2)
+    if n == 3:
+        return positive(0)
+    return halves(4) if n > 0 else 1
+
+
+@case(n)
+def what_helpers_refuse_is_caught(n):
+    try:
+        return positive(0) + n
+    except ValueError:
+        return -n
+
+
+@case(n)
+def helpers_that_refuse_in_loops(n):
+    total = 0
+    for k in (5, 2, 0):
+        if n > 3 * k + 1:
+            total += halves(k + 1)
+    return total

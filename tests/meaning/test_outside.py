@@ -234,6 +234,20 @@ def test_what_changes_at_each_call_is_said_once():
     assert caught[0].filename == __file__
 
 
+def test_a_captured_variable_hides_the_global_of_its_name(monkeypatch):
+    def made(LEVEL):
+        def added(x):
+            return x + LEVEL
+
+        return added
+
+    f = ab.autobatch(made(5), **interpreted)
+    first = f.lower(X)
+    monkeypatch.setitem(globals(), "LEVEL", 2)
+    assert f.lower(X).program is first.program
+    assert np.asarray(f(X)).tolist() == [5, 8]
+
+
 def test_a_legacy_graph_is_refused():
     f = ab.autobatch(of_len)
     with tf.Graph().as_default(), pytest.raises(ab.errors.SettingError, match=r"tf\.function"):
