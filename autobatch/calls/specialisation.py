@@ -74,6 +74,7 @@ def _typed(
             if len(CLASSES) == classes:  # of a class that is met for the first time the methods are known now
                 return frontend, program, typed
         except UnrollingNeeded as needed:
+            assert frontend is not None
             unrolled |= {frontend.place(loop): loop.count for loop in needed.loops}
         except Exception as error:
             if raised is None and not isinstance(error, errors.AutobatchError):

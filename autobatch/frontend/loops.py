@@ -203,8 +203,8 @@ class Loops(Calls):
         if builtin is builtins.zip and node.args and not options:
             each = [self.finder(argument, parts, lengths) for argument in node.args]
             return lambda names, position: _tuple([find(names, position) for find in each], node)
-        computed = lengths is not None and builtin is builtins.range and 1 <= len(node.args) <= 2
-        if computed and self.static_value(node) is UNKNOWN:
+        is_range = builtin is builtins.range and 1 <= len(node.args) <= 2 and self.static_value(node) is UNKNOWN
+        if is_range and lengths is not None:
             bounds = [support("integer", [self.expression(bound)], node) for bound in node.args]
             first, last = [self.named(bound, "bound") for bound in [constant(0, node), *bounds][-2:]]
             lengths.append(gast.copy_location(gast.BinOp(left=last, op=gast.Sub(), right=first), node))
