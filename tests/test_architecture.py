@@ -72,3 +72,17 @@ def test_rooms_say_what_they_are_for():
 def test_the_map_is_that_of_contributing():
     told = (ROOT.parent / "CONTRIBUTING.md").read_text()
     assert "\n".join(f"    {', '.join(row)}" for row in LAYERS) in told
+
+
+SLOW = {"arviz", "matplotlib", "tensorflow_probability"}  # seconds to import
+WHERE_NEEDED = {"mcmc.joint_distribution", "mcmc.kernel"}  # imported by functions that need them
+
+
+@pytest.mark.parametrize("module", sorted(MODULES.keys() - WHERE_NEEDED))
+def test_slow_imports_wait_until_they_are_needed(module):
+    for node in ast.parse(MODULES[module].read_text()).body:
+        names = [alias.name for alias in getattr(node, "names", ())] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom):
+            names = [f"{node.module}.{alias.name}" for alias in node.names] + [str(node.module)]
+        assert not SLOW & {name.split(".")[0] for name in names}
+        assert not WHERE_NEEDED & {name.removeprefix("autobatch.") for name in names}

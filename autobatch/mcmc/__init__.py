@@ -1,11 +1,16 @@
 """Markov chain Monte Carlo by autobatched functions."""
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from autobatch.mcmc.chain import draws
 from autobatch.mcmc.delayed_rejection import DelayedRejectionHMC
 from autobatch.mcmc.elliptical import EllipticalSlice
-from autobatch.mcmc.kernel import NoUTurnSampler, NoUTurnSamplerResults
 from autobatch.mcmc.result import Result, SamplingWarning
 from autobatch.mcmc.sampling import sample
+
+if TYPE_CHECKING:
+    from autobatch.mcmc.kernel import NoUTurnSampler, NoUTurnSamplerResults
 
 __all__ = [
     "DelayedRejectionHMC",
@@ -17,3 +22,9 @@ __all__ = [
     "draws",
     "sample",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("NoUTurnSampler", "NoUTurnSamplerResults"):  # which need TensorFlow Probability, a second's import
+        return getattr(importlib.import_module("autobatch.mcmc.kernel"), name)
+    raise AttributeError(f"module 'autobatch.mcmc' has no attribute {name!r}")
