@@ -7,6 +7,7 @@ then what to do, and ends with its short name, by which docs/errors.md has more 
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -27,6 +28,8 @@ class Place(Protocol):
     def source(self) -> str: ...
     @property
     def width(self) -> int: ...
+    @property
+    def also(self) -> Sequence[Place]: ...
 
 
 class AutobatchError(Exception):
@@ -44,9 +47,11 @@ class AutobatchError(Exception):
     def __init__(
         self, message: str, places: Sequence[tuple[Place | None, str]] = (), help: str = "", *, kind: str = ""
     ):
-        self.message, self.places, self.help = message, tuple(p for p in places if p[0]), help
+        known = [(place, remark) for place, remark in places if place]
+        either = [[(place, remark), *((other, "or here") for other in place.also)] for place, remark in known]
+        self.message, self.places, self.help = message, tuple(dict.fromkeys(itertools.chain(*either))), help
         self.kind = kind or usual_kind(type(self))
-        parts = [message, *(show(place, remark) for place, remark in self.places if place)]
+        parts = [message, *(show(place, remark) for place, remark in self.places)]
         if help:
             parts.append(f"help: {help}")
         # An exception of a user's class, which this may be too, has arguments of its own.

@@ -6,6 +6,7 @@ import functools
 import itertools
 import linecache
 import math
+import pickle
 import random
 import re
 
@@ -624,6 +625,20 @@ def test_users_own_exception_keeps_its_type_and_gains_a_note():
         ab.autobatch(program)(X)
     assert type(caught.value) is KeyError
     assert "return check(x)" in "".join(caught.value.__notes__)
+
+
+def test_functions_of_the_standard_library_fail_at_the_users_line():
+    def program(n):
+        total = math.comb(n, 3)
+        if n > 5:
+            total += math.comb(n, -n)
+        return total
+
+    with pytest.raises(MemberError, match="math.comb needs ints that are not negative") as caught:
+        ab.autobatch(program).options(backend="local_static", jit_compile=False)(np.array([3, 40]))
+    shown = [(place.source.strip(), remark) for place, remark in caught.value.places]
+    assert shown == [("total = math.comb(n, 3)", ""), ("total += math.comb(n, -n)", "or here")]
+    assert pickle.loads(pickle.dumps(caught.value)).places == caught.value.places
 
 
 def test_batch_shapes():

@@ -81,10 +81,10 @@ def _typed(
                 raised = error
             met = cached(frontend.cores.values()) if frontend else ()
             found = frozenset(code for code in (*getattr(error, "helpers", ()), *met) if is_users(code))
-            if frontend is None or (found <= helpers and len(CLASSES) == classes):
-                if raised is None or raised is error:
-                    raise
+            if frontend is None and raised is not None:
                 raise raised from raised.__cause__
+            if frontend is None or (found <= helpers and len(CLASSES) == classes):
+                raise
             helpers |= found
 
 

@@ -15,6 +15,7 @@ from autobatch import errors, ir
 from autobatch.frontend.core import Callee, Core, Target
 from autobatch.frontend.desugar import desugar
 from autobatch.frontend.graph import build
+from autobatch.frontend.library import at_calls
 from autobatch.frontend.source import Source, read
 from autobatch.language.indexing import UnlikeItemsError
 from autobatch.language.keys import key
@@ -90,7 +91,7 @@ def lower(
     for name, core in cores.items():
         aliases = {a: name_of(t) for a, t in core.calls.items() if t.callee.kind == "autobatched"}
         functions.append(build(core, aliases, name))
-    return Frontend(ir.Program(tuple(functions)), cores)
+    return Frontend(ir.Program(tuple(at_calls(functions))), cores)
 
 
 @contextmanager

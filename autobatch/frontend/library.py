@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
 
+from autobatch import ir
 from autobatch.frontend.core import Callee
 
 
@@ -112,3 +115,25 @@ def written(function: object, arguments: int) -> Callee | None:
     """What stands for a function of the standard library that is called with so many arguments."""
     found = next((ours for theirs, (ours, n) in _FUNCTIONS.items() if theirs is function and n == arguments), None)
     return Callee("autobatched", found) if found is not None else None
+
+
+def at_calls(functions: Sequence[ir.Function]) -> list[ir.Function]:
+    """The functions, of which ours stand where the user calls them."""
+    ours = {f.name: f for f in functions if f.location.file == __file__}
+    sites: dict[str, dict[ir.Location, None]] = {name: {} for name in ours}
+    calls = [(f.name, op) for f in functions for b in f.blocks for op in b.ops if isinstance(op, ir.Call)]
+    for _ in ours:  # which may call each other
+        for caller, op in calls:
+            if op.function in ours:
+                sites[op.function] |= sites[caller] if caller in ours else {op.location: None}
+    return [_moved(f, *sites[f.name]) if f.name in ours else f for f in functions]
+
+
+def _moved(function: ir.Function, first: ir.Location, *others: ir.Location) -> ir.Function:
+    place = replace(first, also=others)
+
+    def moved(part: Any) -> Any:
+        return replace(part, location=place) if hasattr(part, "location") else part
+
+    blocks = [replace(b, ops=tuple(map(moved, b.ops)), terminator=moved(b.terminator)) for b in function.blocks]
+    return replace(function, blocks=tuple(blocks), location=place)

@@ -29,6 +29,7 @@ class Location:
     column: int
     source: str  # the text of that line
     width: int = 1  # how many columns are meant
+    also: tuple[Location, ...] = ()  # where else it may be: a function of the standard library's has several calls
 
 
 def location(file: str, line: int, column: int, end: int | None = None) -> Location:

@@ -8,7 +8,7 @@ Branches on values that are the same for all members are decided here, and only 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 
@@ -60,6 +60,8 @@ def _infer(program: ir.Program, traces: Traces) -> TypedProgram:
         inference.run()
     except _Raises as raised:
         return _infer(raised.told(program), traces)
+    except _NeverReturn as found:
+        return _infer(found.told(program), traces)
     except _NoneSometimes as found:
         flagged = nones.with_flags(program)
         if flagged is program:
@@ -116,6 +118,24 @@ class _Raises(Exception):  # noqa: N818 (a request, not an error)
         return replace(program, functions=tuple(changed if f.name == name else f for f in program.functions))
 
 
+class _NeverReturn(Exception):  # noqa: N818 (a request, not an error)
+    """These functions end by exceptions alone, so nobody gets to what follows their calls."""
+
+    def __init__(self, names: Collection[str]):
+        self.names = names
+
+    def told(self, program: ir.Program) -> ir.Program:
+        """The program without what follows the calls; itself if nothing does."""
+        ended = [replace(f, blocks=tuple(map(self.ended, f.blocks))) for f in program.functions]
+        return program if tuple(ended) == program.functions else replace(program, functions=tuple(ended))
+
+    def ended(self, block: ir.Block) -> ir.Block:
+        for k, op in enumerate(block.ops):
+            if isinstance(op, ir.Call) and op.function in self.names:
+                return ir.Block(block.ops[: k + 1], ir.Raise(), block.handlers)
+        return block
+
+
 class _NoneSometimes(Exception):  # noqa: N818 (a request, not an error)
     """A variable is None on one path and something else on another."""
 
@@ -161,16 +181,20 @@ class _Inference:
                 raise _Raises((name, i), op, error)
 
     def end_without_results(self) -> None:
-        """Gives those functions a result, None, that end by exceptions alone."""
-        for name in self.entered:
-            function = self.program[name]
-            ends = [b.terminator for i, b in enumerate(function.blocks) if (name, i) in self.visited]
-            raises = any(isinstance(end, ir.Raise) for end in ends) or any(
-                (name, v) in self.types for v in function.outputs
-            )
-            for v in function.outputs if raises else ():
-                if (name, v) not in self.types:
-                    self.record((name, v), Static(None), function.location)
+        """Gives those functions a result, None, that end by exceptions alone; raises _NeverReturn of those called."""
+        ended = [self.program[name] for name in self.entered if self.ends_by_exceptions(name)]
+        never = {f.name for f in ended if not any((f.name, v) in self.types for v in f.outputs)}
+        if (request := _NeverReturn(never)).told(self.program) is not self.program:
+            raise request
+        for function in ended:
+            for v in function.outputs:
+                if (function.name, v) not in self.types:
+                    self.record((function.name, v), Static(None), function.location)
+
+    def ends_by_exceptions(self, name: str) -> bool:
+        function = self.program[name]
+        ends = [b.terminator for i, b in enumerate(function.blocks) if (name, i) in self.visited]
+        return any(isinstance(end, ir.Raise) for end in ends) or any((name, v) in self.types for v in function.outputs)
 
     def record(self, variable: Variable, type_: Type, location: ir.Location) -> None:
         """Joins a type into a variable's, and has its readers walked again if that changed it."""

@@ -1,6 +1,8 @@
 """Members that raise, and lines that Python would not get through."""
 
 # ruff: noqa
+import math
+
 import numpy as np
 
 import autobatch as ab
@@ -210,3 +212,50 @@ def counts_down(n):
 @case(n)
 def unset_in_a_recursion(n):
     return counts_down(n)
+
+
+@ab.autobatch
+def never(v, k):
+    if k < 0:
+        raise ValueError("negative")
+    while k > 0:
+        k -= 1
+    return v
+
+
+def refused(v):
+    raise KeyError(v)
+
+
+@case(N([3, 0, 7]))
+def calls_that_do_not_return(n):
+    return never(n, -2) + n
+
+
+@case(N([3, 0, 7]))
+def calls_that_do_not_return_for_some(n):
+    if n > 4:
+        n = never(n, -1) * 2
+        n += refused(n)
+    elif n == 0:
+        return refused(n)[0]
+    return n
+
+
+@case(N([3, 0, 7]))
+def calls_that_do_not_return_are_caught(n):
+    total = 0
+    for k in (2, -1, 0):
+        try:
+            total += never(n, k) + 1
+            total += refused(k) * 2
+        except ValueError:
+            total += 10
+        except KeyError:
+            total += 100
+    return total
+
+
+@case(N([3, 0, 7]))
+def combinations_of_less_than_nothing(n):
+    return math.comb(n, -2) + n
