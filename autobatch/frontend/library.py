@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bisect
+import heapq
 import math
 import statistics
 from collections.abc import Callable, Sequence
@@ -102,12 +104,112 @@ def stdev(data):
     return math.sqrt(statistics.variance(data))
 
 
+# In heaps and sorted lists items are compared as tuples of one, because they may be tuples themselves.
+
+
+def heappush(heap, item):
+    heap.append(item)
+    _rise(heap, 0, len(heap) - 1)
+
+
+def heappop(heap):
+    last = heap.pop()
+    if len(heap) == 0:
+        return last
+    least = heap[0]
+    heap[0] = last
+    _sink(heap, 0)
+    return least
+
+
+def heapreplace(heap, item):
+    least = heap[0]
+    heap[0] = item
+    _sink(heap, 0)
+    return least
+
+
+def heappushpop(heap, item):
+    if len(heap) > 0 and (heap[0],) < (item,):
+        least = heap[0]
+        heap[0] = item
+        _sink(heap, 0)
+        return least
+    return item
+
+
+def heapify(x):
+    for k in range(len(x) // 2 - 1, -1, -1):
+        _sink(x, k)
+
+
+def _rise(heap, top, k):
+    """Moves the item at ``k`` up while it is less than its parent, at most to ``top``."""
+    item = heap[k]
+    while k > top:
+        parent = (k - 1) // 2
+        if (item,) < (heap[parent],):
+            heap[k] = heap[parent]
+            k = parent
+        else:
+            break
+    heap[k] = item
+
+
+def _sink(heap, k):
+    """Moves the item at ``k`` down to a leaf, below the least child each time, and from there up as far as it goes."""
+    top, item, count = k, heap[k], len(heap)
+    child = 2 * k + 1
+    while child < count:
+        if child + 1 < count and (heap[child + 1],) <= (heap[child],):
+            child += 1
+        heap[k] = heap[child]
+        k = child
+        child = 2 * k + 1
+    heap[k] = item
+    _rise(heap, top, k)
+
+
+def bisect_left(a, x):
+    low, high = 0, len(a)
+    while low < high:
+        middle = (low + high) // 2
+        if (a[middle],) < (x,):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def bisect_right(a, x):
+    low, high = 0, len(a)
+    while low < high:
+        middle = (low + high) // 2
+        if (x,) < (a[middle],):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def insort_left(a, x):
+    a.insert(bisect.bisect_left(a, x), x)
+
+
+def insort_right(a, x):
+    a.insert(bisect.bisect_right(a, x), x)
+
+
 # Of each, how many arguments the call has that it stands for.
 _FUNCTIONS: dict[Callable, tuple[Callable, int]] = {
     math.gcd: (gcd, 2), math.lcm: (lcm, 2), math.comb: (comb, 2), math.perm: (perm, 2),
     statistics.mean: (mean, 1), statistics.fmean: (mean, 1), statistics.median: (median, 1),
     statistics.pvariance: (pvariance, 1), statistics.variance: (variance, 1),
-    statistics.pstdev: (pstdev, 1), statistics.stdev: (stdev, 1),
+    statistics.pstdev: (pstdev, 1), statistics.stdev: (stdev, 1), _rise: (_rise, 3), _sink: (_sink, 2),
+    heapq.heappush: (heappush, 2), heapq.heappop: (heappop, 1), heapq.heapreplace: (heapreplace, 2),
+    heapq.heappushpop: (heappushpop, 2), heapq.heapify: (heapify, 1), bisect.bisect_left: (bisect_left, 2),
+    bisect.bisect_right: (bisect_right, 2), bisect.insort_left: (insort_left, 2),
+    bisect.insort_right: (insort_right, 2),
 }  # fmt: skip
 
 

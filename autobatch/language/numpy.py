@@ -63,8 +63,16 @@ def _to_tensor(leaves: list[Any]) -> Callable:
 
 def _array(value: Any, dtype: Any = None, copy: Any = None) -> tf.Tensor:
     del copy
-    made = tf.identity(value) if is_tensor(value) else tf.convert_to_tensor(value)
+    made = tf.identity(value) if is_tensor(value) else tf.convert_to_tensor(_of_one_dtype(value))
     return made if dtype is None else tf.cast(made, _dtype(dtype))
+
+
+def _of_one_dtype(items: Any) -> Any:
+    """The nested lists, with numbers of the dtype that an array of them has."""
+    leaves = tf.nest.flatten(items)
+    kinds = [leaf.dtype.as_numpy_dtype if is_tensor(leaf) else leaf for leaf in leaves]
+    dtype = tf.as_dtype(np.result_type(*kinds))
+    return tf.nest.map_structure(lambda leaf: tf.cast(leaf, dtype), items)
 
 
 def _dtype(dtype: Any) -> tf.DType:
@@ -73,8 +81,7 @@ def _dtype(dtype: Any) -> tf.DType:
 
 
 def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> tf.Tensor:
-    x = x if x.dtype.is_floating else tf.cast(x, tf.float64)
-    return tf.norm(x, ord="euclidean" if ord is None else ord, axis=axis, keepdims=keepdims)
+    return tf.norm(_floating(x), ord="euclidean" if ord is None else ord, axis=axis, keepdims=keepdims)
 
 
 def _solve(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
@@ -86,9 +93,41 @@ def _rounded(x: tf.Tensor, decimals: int = 0) -> tf.Tensor:
     return tf.round(x * scale) / scale if x.dtype.is_floating else x
 
 
+def _linspace(start: Any, stop: Any, *args: Any, **options: Any) -> tf.Tensor:
+    return tnp.linspace(_floating(start), _floating(stop), *args, **options)
+
+
+def _median(x: Any) -> tf.Tensor:
+    values = tf.sort(tf.reshape(_floating(x), [-1]))
+    count = values.shape[0]
+    middle = (values[(count - 1) // 2] + values[count // 2]) / 2
+    return tf.where(tf.reduce_any(tf.math.is_nan(values)), tf.cast(float("nan"), values.dtype), middle)
+
+
+def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0) -> tf.Tensor:
+    y = _floating(y)
+    steps = tf.cast(dx, y.dtype) if x is None else tnp.diff(tf.cast(x, y.dtype))
+    return tf.reduce_sum(steps * (y[..., 1:] + y[..., :-1]) / 2, -1)
+
+
+def _trunc(x: Any) -> tf.Tensor:
+    return tf.where(x < 0, tf.math.ceil(x), tf.math.floor(x)) if x.dtype.is_floating else x
+
+
+def _fmod(x: Any, y: Any) -> tf.Tensor:
+    return tf.truncatemod(*tnp.broadcast_arrays(*(_floating(part) for part in (x, y))))
+
+
+def _floating(x: Any) -> tf.Tensor:
+    return x if is_tensor(x) and x.dtype.is_floating else tf.cast(x, tf.float64)
+
+
 _OWN: dict[Callable, Callable] = {
     np.array: _array, np.asarray: _array, np.linalg.norm: _norm, np.linalg.solve: _solve, np.linalg.inv: tf.linalg.inv,
     np.linalg.det: tf.linalg.det, np.linalg.cholesky: tf.linalg.cholesky, np.copy: _array, np.round: _rounded,
+    np.linspace: _linspace, np.around: _rounded, np.median: _median, np.trapezoid: _trapezoid, np.trunc: _trunc,
+    np.radians: tnp.deg2rad, np.degrees: tnp.rad2deg, np.linalg.eigvalsh: tf.linalg.eigvalsh, np.fmod: _fmod,
+
 }  # fmt: skip
 
 

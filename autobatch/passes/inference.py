@@ -155,7 +155,7 @@ class _Inference:
         self.checks: dict[tuple[str, int, int], tuple[Check, ...]] = {}  # by function, block and operation
         self.made: dict[tuple[str, int, int], dict[str, Type]] = {}  # likewise, the types of what they assign
         self.caught: dict[tuple[str, int, int], tuple[tuple[ir.Assign, Exception], ...]] = {}  # likewise
-        self.unlike: list[UnlikeItemsError] = []
+        self.unlike: dict[tuple[str, int], UnlikeItemsError] = {}
         self.failures: dict[tuple[str, int], Exception] = {}
         self.augments = False
         self.escaping = {f.name: _read_elsewhere(f) for f in program.functions}
@@ -165,11 +165,12 @@ class _Inference:
             at = next(iter(self.pending))
             del self.pending[at]
             self.failures.pop(at, None)
+            self.unlike.pop(at, None)
             self.walk(*at)
             if not self.pending and not self.failures and not self.unlike:
                 self.end_without_results()
         if self.unlike:
-            raise UnrollingNeeded(self.unlike)
+            raise UnrollingNeeded([*self.unlike.values()])
         for at, error in self.failures.items():
             op = self.traces.raised_in.get(error)
             sometimes = op is not None and at != (self.program.entry.name, 0)
@@ -351,7 +352,7 @@ class _Inference:
         try:
             traced = self.traces.of(region, inputs, [v for v in region.assigned if v in self.escaping[name]])
         except UnlikeItemsError as loop:
-            self.unlike.append(UnlikeItemsError(loop.count, name, loop.variable))
+            self.unlike[name, i] = UnlikeItemsError(loop.count, name, loop.variable)  # of these types, as are failures
             return False
         except Exception as error:
             # It may be due to a type that is not final (a literal that will join with a tensor).

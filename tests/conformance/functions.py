@@ -1,6 +1,8 @@
 """Functions and methods."""
 
+import bisect
 import functools
+import heapq
 import itertools
 import math
 import statistics
@@ -147,6 +149,15 @@ def _traced(function):
         return function(*args)
 
     return wrapper
+
+
+@feature("`heapq` and `bisect`: lists that are heaps, or stay sorted", N)
+def of_heaps(n):
+    heap, ordered = [], []
+    for i in range(n):
+        heapq.heappush(heap, (i * 7 % 5, -i))
+        bisect.insort(ordered, i * 5 % 7)
+    return (heapq.heappop(heap) if heap else (0, 0)), bisect.bisect(ordered, 3)
 
 
 @feature("`statistics`: `mean`, `median`, `variance`, `stdev` and their like, of lists that grow too", N)

@@ -786,3 +786,38 @@ def tables_filled_in_straight_loops(a):
             match = 1 if a[i - 1] == a[j - 1] else 0
             d[i][j] = max(d[i - 1][j], d[i][j - 1], d[i - 1][j - 1] + match)
     return d
+
+
+def dealt(n):
+    buckets = [[] for _ in range(4)]
+    for i in range(n):
+        buckets[i % 4].append(i)
+    return buckets
+
+
+@case(n)
+def loops_over_lists_of_lists(n):
+    buckets, total = [[] for _ in range(4)], 0
+    for i in range(n):
+        buckets[i % 4].append(i)
+    for k, bucket in enumerate(buckets):
+        total = total * 10 + len(bucket)
+        for item in bucket:
+            total += item * k
+    return total, [item for bucket in buckets for item in bucket]
+
+
+@case(n)
+def comprehensions_over_lists_of_lists(n):
+    buckets = dealt(n)
+    lengths, sums = [len(b) for b in buckets], list(map(sum, buckets))
+    firsts = [b[0] if b else -1 for b in buckets]
+    longest = max(range(4), key=lambda k: len(buckets[k])), len(max(buckets, key=len)), max(len(b) for b in buckets)
+    return (
+        lengths,
+        sums,
+        firsts,
+        longest,
+        any(len(b) == 2 for b in buckets),
+        sum(k * len(b) for k, b in enumerate(buckets)),
+    )

@@ -19,11 +19,13 @@ OF_VECTORS = (
     "np.outer(a, a)", "np.zeros_like(a)", "np.allclose(a, a)", "np.all(a > 0)", "(a > 0).any()", "a.round()",
     "np.prod(a)", "a[::-1].copy()", "[np.sin(v) for v in a]", "(lambda v: np.cos(v))(a)", "np.add(a, 1)",
     "np.power(a, 2)", "np.pi * a", "a.shape[0] + a[0]", "a.ndim + a[0]", "np.round(a / 3, 2)", "np.minimum(a, 1.5)",
+    "np.around(a / 3, 1)", "np.median(a)", "np.trapezoid(a)", "np.trapezoid(a, dx=0.5)", "np.trunc(a / 2)",
+    "np.radians(a)", "np.degrees(a)", "np.fmod(a, 1.5)", "np.trapezoid(a, [0.0, 1.0, 3.0])", "np.median([a[0], 2])",
 )  # fmt: skip
 OF_MATRICES = (
     "np.linalg.det(a)", "np.linalg.inv(a)", "np.linalg.solve(a, a[0])", "a.trace()", "a @ a", "a.T @ a", "a @ a[0]",
     "np.trace(a)", "a.sum(axis=0)", "np.matmul(a, a)", "a.flatten()", "a.ravel()", "np.diag(a)", "np.transpose(a)",
-    "np.linalg.norm(a)", "a[0] @ a",
+    "np.linalg.norm(a)", "a[0] @ a", "np.linalg.eigvalsh(a + a.T)",
 )  # fmt: skip
 PROGRAMS = (
     ("d = np.zeros(3)\nfor i in range(a):\n    d[i] = i * 2\nreturn d", N),
@@ -34,6 +36,8 @@ PROGRAMS = (
     ("d = np.ones(3, dtype=int)\nd[a] = 7\nreturn d * 2", N),
     ("k = 0\nwhile k < a: k += 1\nreturn np.sqrt(k) + np.maximum(k, b)", N, X),
     ("k = 0.0\nwhile k < a: k += 1\nreturn np.array([k, b, 1])", N, X),
+    ("return np.array([a, 2.0, 3.0]), np.array([[a, 2.0], [3, a / 2]]), np.array([a, True])", N),
+    ("return np.array([(a, 1), (2, 2.5)]), np.array([np.array([a, 2.5]), [1, 2]]), np.linspace(0, a, 3)", N),
 )
 CASES = [
     *((f"return {expression}", A) for expression in OF_VECTORS),
