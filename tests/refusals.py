@@ -142,6 +142,14 @@ def returns_an_object(x):
     return object()  # here
 
 
+def pops_while_it_loops(x):
+    xs, count = [x, (1, 2), 3], 0
+    for _ in xs:  # here
+        xs.pop()
+        count += 1
+    return count
+
+
 def sorts_rows(x):
     return sorted([[x, 1], [-x, 2]])[0][0]  # here
 
@@ -557,7 +565,8 @@ CASES = [
     (float_index, TypeMismatchError),
     (writes_into_a_result, UnsupportedSyntaxError), (loop_over_items, UnsupportedSyntaxError),
     (matches, UnsupportedSyntaxError), (shape_of_a_member, TypeMismatchError),
-    (returns_an_object, TypeMismatchError), (sorts_rows, TypeMismatchError), (links_without_end, TypeMismatchError),
+    (returns_an_object, TypeMismatchError), (sorts_rows, TypeMismatchError),
+    (pops_while_it_loops, UnsupportedSyntaxError), (links_without_end, TypeMismatchError),
     (loops_while_an_object, TypeMismatchError), (augments_to_floats, TypeMismatchError),
     (makes_a_complex_number, TypeMismatchError), (counts_bits_in_a_text, TypeMismatchError),
     (prints_all, UnsupportedSyntaxError), (raises_a_variable, UnsupportedSyntaxError),

@@ -71,7 +71,8 @@ class Loops(Calls):
                     "loop over the list itself.",
                     kind="unroll-of-members",
                 )
-            self.out += self.block(self.unrolled(node, self.counted_items(iterable, node, forced)))
+            items, ended = self.counted_items(iterable, node, forced)
+            self.out += self.block(self.unrolled(node, items, ended))
         else:
             self.sequence_loop(node)
 
@@ -238,23 +239,26 @@ class Loops(Calls):
             isinstance(part, gast.Lambda) or callable(self.static_value(part)) for part in node.elts
         )
 
-    def counted_items(self, iterable: gast.AST, at: gast.AST, forced: bool) -> list[gast.AST]:
-        """Expressions for the items of an iterable that is not known now; inference asks for it if it is unlike.
+    def counted_items(self, iterable: gast.AST, at: gast.AST, forced: bool) -> tuple[list[gast.AST], Statements]:
+        """Expressions for the items of an iterable that is not known now, and what is to follow the last of them.
 
-        If it is ``forced``, by ``ab.unroll`` or in a comprehension, they are those that it has now.
+        Inference asks for it if they are unlike.  If ``forced``, by ``ab.unroll``, they are those that it has now.
         """
         key = place(at)
+        count = self.unrolled_counts.get(key, 0)
+        operator = "unroll" if forced else "unrolled"
+        if key not in self.unrolled_counts:
+            operator = "unroll_first"
         if forced:
-            operator = "unroll" if key in self.unrolled_counts else "unroll_first"
             items = self.temporary(support(operator, [self.expression(iterable)], at), "items")
             self.loops[items.id] = key
-            count = self.unrolled_counts.get(key, 0)
-            return [support("item", [load(items.id, at), constant(k, at)], at) for k in range(count)]
-        _, item = self.iteration(iterable, at, "unrolled" if key in self.unrolled_counts else "unroll_first")
-        return [item(constant(k, at)) for k in range(self.unrolled_counts.get(key, 0))]
+            return [support("item", [load(items.id, at), constant(k, at)], at) for k in range(count)], []
+        lengths, item = self.iteration(iterable, at, operator)
+        check = support("gone_through", [constant(count, at), *lengths], at)
+        return [item(constant(k, at)) for k in range(count)], [gast.copy_location(gast.Expr(value=check), at)]
 
-    def unrolled(self, node: gast.For, items: Sequence[gast.AST]) -> Statements:
-        """The loop as copies of its body, in the user's Python."""
+    def unrolled(self, node: gast.For, items: Sequence[gast.AST], ended: Statements | None = None) -> Statements:
+        """The loop as copies of its body, in the user's Python; ``ended``: what follows the last."""
         breaks, continues = (own_jumps(node.body, kind) for kind in (gast.Break, gast.Continue))
         left = self.fresh("left")
         copies: Statements = []
@@ -272,9 +276,8 @@ class Loops(Calls):
                     copies.append(if_(load(left, node), [gast.Break()], node))
             else:  # a block of its own, for the functions that it defines
                 copies.append(if_(constant(True, node), body, node))
-        if breaks:
-            return [while_true([*copies, *node.orelse, gast.Break()], node)]
-        return [*copies, *node.orelse]
+        after = [*copies, *(ended or ()), *node.orelse]
+        return [while_true([*after, gast.Break()], node)] if breaks else after
 
     def copy(self, node: gast.For, item: gast.AST, k: int) -> Statements:
         """One copy of the loop's body.  A target that is known now is static in it, unless the body assigns it."""
@@ -338,9 +341,9 @@ class Loops(Calls):
             )
         (generator,) = node.generators
         iterable, forced = self.iterable(generator.iter)
-        known = self.static_items(iterable)
+        known, ended = self.static_items(iterable), []
         if known is None:
-            items = self.counted_items(iterable, node, forced)
+            items, ended = self.counted_items(iterable, node, forced)
         else:
             items = [load(self.bind("item", item), node) for item in known]
         keys, values = [], []
@@ -357,6 +360,7 @@ class Loops(Calls):
                 keys.append(self.expression(renamed(node.key, new)))
             value = self.expression(renamed(node.value if isinstance(node, gast.DictComp) else node.elt, new))
             values.append(value if isinstance(value, gast.Constant) else self.temporary(value, "element"))
+        self.out += ended
         if isinstance(node, gast.DictComp):
             return gast.copy_location(gast.Dict(keys=keys, values=values), node)
         if isinstance(node, gast.SetComp):

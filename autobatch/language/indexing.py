@@ -290,8 +290,8 @@ def unroll(iterable: Any) -> list:
     Args:
       iterable: a Python iterable, or a tensor, for its rows.
     """
-    items = unrolled(iterable)
-    return parts_of(items) if is_tensor(items) else items
+    items = _iterable(iterable)
+    return parts_of(items) if is_tensor(items) else list(items)
 
 
 def unrolled(iterable: Any, *beside: Any) -> Any:
@@ -339,8 +339,25 @@ def item(items: Any, position: Any) -> Any:
     if isinstance(items, MemberList):
         return item_at(items, position.tensor if isinstance(position, WeakScalar) else position)
     items = items.padded if isinstance(items, Rows) else items
-    with context.collected_remarks():
-        return getitem(items, position)
+    try:
+        with context.collected_remarks():
+            return getitem(items, position)
+    except IndexError:
+        raise _other_length() from None
+
+
+def gone_through(count: int, *lengths: Any) -> None:
+    """Refuses, after an unrolled loop, what has become longer in it, or shorter, with which Python would go on."""
+    if min(lengths) != count:
+        raise _other_length()
+
+
+def _other_length() -> errors.UnsupportedSyntaxError:
+    return errors.UnsupportedSyntaxError(
+        "A list changes its length while a loop goes through it that is unrolled, as its items are unlike.",
+        help="go through a copy: for x in list(xs).",
+        kind="unrolled-list-changes",
+    )
 
 
 def item_from_end(items: Any, position: Any) -> Any:

@@ -27,6 +27,7 @@ from autobatch.language.copies import deepcopy, shallow_copy
 from autobatch.language.indexing import (
     admits,
     getitem,
+    gone_through,
     item,
     item_from_end,
     items_of,
@@ -90,7 +91,7 @@ augmented.install()
 __all__ = [
     "Field", "admits", "and_", "append", "attribute", "augment", "blank", "bool_", "both", "cast_to", "clear",
     "copied", "counted", "deepcopy", "delete", "distinct", "divmod_", "either", "equal", "extend", "float_",
-    "getitem", "ifexp", "in_place",
+    "getitem", "gone_through", "ifexp", "in_place",
     "index", "indices", "insert", "int_", "is_a", "item", "item_from_end", "items_of", "max_by", "member_class",
     "method", "min_by",
     "not_", "numpy_", "of_range", "or_", "ordered", "place", "place_of_append", "pop", "pop_inside", "pow_", "range_",

@@ -405,3 +405,23 @@ def a_list_that_grows_while_a_comprehension_goes_through_it(n):
         return v
 
     return [one(v) for v in xs]
+
+
+@case(n, refused="unrolled-list-changes")
+def a_list_of_unlike_things_that_grows_while_a_loop_goes_through_it(n):
+    xs, count = [n, (1, 2), 3], 0
+    for i, x in enumerate(xs):
+        count += 1
+        if i == 0:
+            xs.append(n)
+    return count
+
+
+@case(n)
+def what_is_unrolled_as_it_was(n):
+    xs = [n, n + 1, 3]
+    same, total = xs, 0
+    for x in ab.unroll(xs):
+        same.pop()
+        total += x
+    return total, len(xs)
