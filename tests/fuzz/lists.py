@@ -124,7 +124,8 @@ class _Writer(Writer):
             lambda: f"if {self.condition()}:\n{inner()}",
             lambda: f"if {self.condition()}:\n{inner()}\nelse:\n{inner()}",
             lambda: f"for {i} in range({self.pick('2', 'n', 'k % 3')}):\n    s = (s + {i}) % 7\n{inner()}",
-            lambda: f"for {i} in {self.list()}:\n    s = (s * 2 + {i}) % 97\n    if s > 50:\n        break\n{inner()}",
+            lambda: f"{i}s = 0\nfor {i} in {self.list()}:\n    s, {i}s = (s * 2 + {i}) % 97, {i}s + 1\n"
+            f"    if s > 50 or {i}s > 9:\n        break\n{inner()}",  # the list may grow
             lambda: f"{i} = 0\nwhile {self.name()} and {i} < 3:\n    {i} += 1\n{inner()}",
         )  # fmt: skip
 
