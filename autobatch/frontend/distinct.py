@@ -26,7 +26,8 @@ def with_distinct(source: Source) -> Source:
     fine = {id(use) for node in nodes for use in uses(node)}
     unlike = {n.id for n in nodes if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Load) and id(n) not in fine}
     asked = {name for name in made if made[name] == assigned[name] and name not in unlike}
-    at_once = {id(n) for n in nodes if id(n) in fine and _is_set(n, source) and {*names(n)} & {*assigned}}
+    own = {*assigned, *(node.name for node in nodes if isinstance(node, gast.FunctionDef))}
+    at_once = {id(n) for n in nodes if id(n) in fine and _is_set(n, source) and {*names(n)} & own}
     found = at_once | {id(node.value) for node in nodes if _assigned_set(node, source) in asked}
     return replace(source, tree=_Distinct(found).visit(source.tree)) if found else source
 

@@ -1,12 +1,14 @@
-"""``map`` and ``filter`` that are taken in as a whole become comprehensions.
+"""``map``, ``filter`` and generator expressions that are taken in as a whole become comprehensions.
 
 sum(map(f, xs))               sum([f(item) for item in xs])
 list(filter(test, xs))        list([item for item in xs if test(item)])
+sorted(f(x) for x in xs)      sorted([f(x) for x in xs])
 """
 
 from __future__ import annotations
 
 import builtins
+import collections
 import copy
 import math
 from dataclasses import replace
@@ -20,6 +22,9 @@ TAKE_ALL = (
     builtins.sum, builtins.list, builtins.tuple, builtins.sorted, builtins.min, builtins.max, builtins.set,
     builtins.any, builtins.all, math.prod,
 )  # fmt: skip
+
+# Those that look at all items before they say anything.
+_COLLECT = (builtins.list, builtins.tuple, builtins.sorted, builtins.set, builtins.frozenset, collections.deque)
 
 
 def without_maps(source: Source) -> Source:
@@ -46,10 +51,19 @@ class _Maps(gast.NodeTransformer):
         return any(value is function for function in functions)
 
     def parts(self, node: gast.Call) -> list[gast.Call]:
-        """The maps among the call's arguments, if it takes them in as a whole."""
-        if not self.is_builtin(node.func, *TAKE_ALL):
-            return []
-        return [argument for argument in node.args if self.is_map(argument)]
+        """The maps and generator expressions among the call's arguments, if it takes them in as a whole."""
+        collects = self.is_builtin(node.func, *_COLLECT) or self.extends(node)
+        found = [a for a in node.args if isinstance(a, gast.GeneratorExp) and collects and {*names(a)} & self.locals]
+        if self.is_builtin(node.func, *TAKE_ALL):
+            found += [argument for argument in node.args if self.is_map(argument)]
+        return found
+
+    def extends(self, node: gast.Call) -> bool:
+        """Whether this is ``xs.extend(...)`` of something else than itself."""
+        match node:
+            case gast.Call(func=gast.Attribute(value=owner, attr="extend"), args=[given], keywords=[]):
+                return not {*names(owner)} & {*names(given)}
+        return False
 
     def is_map(self, node: gast.AST) -> bool:
         match node:
@@ -68,7 +82,9 @@ class _Maps(gast.NodeTransformer):
         node.args = [self.comprehension(part) if id(part) in taken else part for part in node.args]
         return node
 
-    def comprehension(self, node: gast.Call) -> gast.AST:
+    def comprehension(self, node: gast.AST) -> gast.AST:
+        if isinstance(node, gast.GeneratorExp):
+            return gast.copy_location(gast.ListComp(elt=node.elt, generators=node.generators), node)
         function, *iterables = node.args
         items = [self.namer.fresh("item") for _ in iterables]
         targets = [store(item, function) for item in items]  # where no other loop stands

@@ -2,6 +2,7 @@
 
 # ruff: noqa
 import itertools
+from collections import deque
 from itertools import accumulate, chain, combinations, count, islice, pairwise, product, takewhile
 
 import numpy as np
@@ -279,3 +280,25 @@ def mapped(n, x):
             break
         total += v
     return total, some, list(map(float, some)), all(map(lambda v: v < 50, some)), sorted(map(abs, [n, -x, 3]))
+
+
+@case(n)
+def generator_expressions_that_are_taken_in(n):
+    xs = [1]
+    xs.extend(i for i in range(n) if i % 2)
+    queue = deque(i for i in range(4) if i < n)
+    queue.extend(i * i for i in range(n))
+    ordered = sorted(i * 5 % 7 for i in range(n)), sorted((i * 5 % 7 for i in range(n)), reverse=True)
+    return list(i for i in range(5) if i < n), xs, len(queue), ordered, len(set(i % 3 for i in range(n)))
+
+
+@case(n)
+def sets_of_what_nested_functions_find(n):
+    parents = [0, 0, 1, n % 3]
+
+    def find(x):
+        while parents[x] != x:
+            x = parents[x]
+        return x
+
+    return len({find(i) for i in range(4)}), len(set(find(i) for i in range(3)))
