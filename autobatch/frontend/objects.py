@@ -31,6 +31,8 @@ Method = tuple[type, Callee]  # of a class
 _OPERATORS = {
     gast.Add: "__add__", gast.Sub: "__sub__", gast.Mult: "__mul__", gast.Div: "__truediv__", gast.Mod: "__mod__",
     gast.FloorDiv: "__floordiv__", gast.Pow: "__pow__", gast.MatMult: "__matmul__", gast.USub: "__neg__",
+    gast.Eq: "__eq__", gast.NotEq: "__ne__", gast.Lt: "__lt__", gast.LtE: "__le__", gast.Gt: "__gt__",
+    gast.GtE: "__ge__",
 }  # fmt: skip
 _FUNCTIONS: dict[Any, str] = {abs: "__abs__", len: "__len__"}
 
@@ -66,6 +68,21 @@ class Objects(Texts):
     def on_UnaryOp(self, node: gast.UnaryOp) -> gast.AST:
         methods = self.methods(_OPERATORS.get(type(node.op), ""), at=node)
         return self.dispatched(node, node.operand, methods, "operand") if methods else super().on_UnaryOp(node)
+
+    def on_Compare(self, node: gast.Compare) -> gast.AST:
+        op, *others = node.ops
+        if others:
+            return super().on_Compare(node)
+        if methods := self.methods(_OPERATORS.get(type(op), ""), at=node):
+            return self.dispatched(node, node.left, methods, "left")
+        if isinstance(op, gast.NotEq):  # which is not ==, where a class does not say otherwise
+            equal = gast.copy_location(gast.Compare(node.left, [gast.Eq()], node.comparators), node)
+            usual = [
+                m for m in self.methods("__eq__", at=node) if inspect.getattr_static(m[0], "__ne__") is object.__ne__
+            ]
+            if usual:
+                return support("not_", [self.dispatched(equal, node.left, usual, "left")], node)
+        return super().on_Compare(node)
 
     def method_call(self, node: gast.Call) -> gast.AST | None:
         """``p.step(dt)``, ``abs(p)``, where they may be functions of the program."""
@@ -124,7 +141,7 @@ class Objects(Texts):
         match copy.deepcopy(node):
             case gast.Call(func=gast.Attribute(), args=arguments, keywords=keywords):
                 pass
-            case gast.BinOp(right=right):
+            case gast.BinOp(right=right) | gast.Compare(comparators=[right]):
                 arguments = [right]
         function = load(self.bind("method", callee.function), node)
         call = gast.Call(func=function, args=[receiver, *arguments], keywords=keywords)

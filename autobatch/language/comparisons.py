@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
 
-from autobatch.language.choices import both, ifexp
+from autobatch.language.choices import both, ifexp, not_
 from autobatch.language.list_queries import same_items
 from autobatch.language.lists import MemberList
+from autobatch.language.objects import FIELDWISE
 from autobatch.language.values import per_member
 
 _ORDERS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
@@ -44,3 +46,11 @@ def _are_alike(left: Any, right: Any) -> bool:
     """Whether both are tuples, or lists, with parts that differ between members."""
     both_are = any(isinstance(left, kind) and isinstance(right, kind) for kind in (tuple, list))
     return both_are and any(map(per_member, tf.nest.flatten([left, right])))
+
+
+def _in_order(order: str) -> Callable[[tuple, tuple], Any]:
+    return lambda left, right: ordered(left, order, right)
+
+
+FIELDWISE |= {"eq": equal, "ne": lambda left, right: not_(equal(left, right))}
+FIELDWISE |= {python.__name__: _in_order(order) for order, python in _ORDERS.items()}

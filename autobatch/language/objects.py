@@ -82,19 +82,24 @@ def _made(cls: type) -> type:
             )
         own.__setattr__(self, name, value)
 
+    of_fields = {name: _of_fields(cls, name) for name in ("eq", "ne", "lt", "le", "gt", "ge") if _is_made(cls, name)}
+    own_eq: Any = of_fields.get("eq", own.__eq__)
+    own_ne: Any = of_fields.get("ne", own.__ne__)
+
     def eq(self: Any, other: Any) -> Any:
         if _is_users_code():
-            return own.__eq__(self, other)
+            return own_eq(self, other)
         return type(self) is type(other) and flatten(self) == flatten(other)
 
     def ne(self: Any, other: Any) -> Any:
-        return own.__ne__(self, other) if _is_users_code() else not eq(self, other)
+        return own_ne(self, other) if _is_users_code() else not eq(self, other)
 
     def truth(self: Any) -> Any:
         method = truth_method(cls)
         return method(self) if method is not None and _is_users_code() else True
 
     body = {
+        **{f"__{name}__": compare for name, compare in of_fields.items()},
         "__tf_flatten__": flatten, "__tf_unflatten__": classmethod(unflatten),
         "__setattr__": set_own, "__getattribute__": get,
         "__eq__": eq, "__ne__": ne, "__hash__": lambda _: hash(cls), "__bool__": truth,
@@ -102,6 +107,31 @@ def _made(cls: type) -> type:
         "__slots__": (),
     }  # fmt: skip
     return type(cls)(cls.__name__, (cls, MemberObject), body)
+
+
+FIELDWISE: dict[str, Callable[[tuple, tuple], Any]] = {}  # how tuples are compared, by name (``comparisons.py``)
+
+
+def _is_made(cls: type, name: str) -> bool:
+    """Whether a dataclass has this comparison from ``dataclasses``, or by way of the ``==`` that it has from there."""
+    method: Any = getattr(cls, f"__{name}__")
+    if name == "ne" and method is object.__ne__:
+        return _is_made(cls, "eq")
+    code = getattr(method, "__code__", None)
+    return dataclasses.is_dataclass(cls) and code is not None and code.co_filename == "<string>"
+
+
+def _of_fields(cls: type, name: str) -> Callable[[Any, Any], Any]:
+    owner: Any = next(each for each in cls.__mro__ if f"__{'eq' if name == 'ne' else name}__" in vars(each))
+    fields = [field.name for field in dataclasses.fields(owner) if field.compare]
+
+    def compare(self: Any, other: Any) -> Any:
+        if type(self) is not type(other):
+            return NotImplemented
+        left, right = (tuple(getattr(value, field) for field in fields) for value in (self, other))
+        return FIELDWISE[name](left, right)
+
+    return compare
 
 
 def attributes(value: Any) -> Iterator[str]:

@@ -626,3 +626,64 @@ def list_of_the_class_grown_on_a_path(n):
 @case(n)
 def list_of_the_class_read(n):
     return Shelf(n).looked_up(n), Shelf(n).own()
+
+
+class Ordered:
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+
+    def __eq__(self, other):
+        return self.x == other.x and self.y == other.y
+
+    def __lt__(self, other):
+        if self.x != other.x:
+            return self.x < other.x
+        return self.y < other.y
+
+    def __le__(self, other):
+        return self < other or self == other
+
+
+@case(n)
+def comparisons_that_branch(n):
+    p, q = Ordered(n % 2, n), Ordered(1, 3)
+    pair = [Ordered(n, 1), Ordered(1, 2)]
+    return p == q, p != q, p < q, p <= q, (1 if p == q else 0), pair[0] == pair[1]
+
+
+@case(n)
+def comparisons_as_conditions(n):
+    p, q, t = Ordered(n % 2, n), Ordered(1, 3), 0
+    if p == q:
+        t += 1
+    if not p == q:
+        t += 10
+    if p != q and p < q:
+        t += 100
+    while p < q and t < 130:
+        p = Ordered(p.x, p.y + 1)
+        t += 1
+    return t
+
+
+@dataclass(order=True)
+class Dated:
+    year: int
+    day: int = 1
+    note: float = field(default=0.0, compare=False)
+
+
+@dataclass(eq=False)
+class Noted(Dated):
+    extra: int = 0
+
+
+@case(n)
+def dataclasses_that_are_compared(n):
+    a, b, first = Dated(n % 3, n, 0.5), Dated(1, 4), Dated(0, 0)
+    for k in range(n):
+        found = Dated(k * 5 % 3, k)
+        if found > first:
+            first = found
+    same = a == b, a != b, a == Dated(n % 3, n), Noted(n, 1, 0.0, 2) == Noted(3, 1, 0.0, 4)
+    return same, a < b, a <= b, a > b, a >= b, first.year, first.day
