@@ -250,14 +250,12 @@ def _of_members(leaf: Leaf) -> Leaf:
 def _with_lists(left: Type, right: Type) -> tuple[Type, Type]:
     """Both, with lists of any length in place of those whose lengths are unlike."""
     if isinstance(left, Absent) or isinstance(right, Absent):  # an attribute before it is set
-        whole = tf.nest.map_structure(_of_members, right if isinstance(left, Absent) else left)
-        return whole, whole
+        return (tf.nest.map_structure(_of_members, right if isinstance(left, Absent) else left),) * 2
     if isinstance(left, list | MemberList) and isinstance(right, list | MemberList):
         if isinstance(left, list) and isinstance(right, list) and len(left) == len(right):
             pairs = [_with_lists(a, b) for a, b in zip(left, right, strict=True)]
             return [a for a, _ in pairs], [b for _, b in pairs]
-        whole = list_of([left, right])
-        return whole, whole
+        return (list_of([left, right]),) * 2
     if type(left) is not type(right) or not tf.nest.is_nested(left):
         return left, right
     if isinstance(left, dict) and [*left] == [*right]:
@@ -269,10 +267,9 @@ def _with_lists(left: Type, right: Type) -> tuple[Type, Type]:
         return made([a for a, _ in pairs]), made([b for _, b in pairs])
     if hasattr(left, "__tf_flatten__"):
         (metadata, a), (other, b) = left.__tf_flatten__(), right.__tf_flatten__()
-        if len(a) != len(b) or key(metadata) != key(other):
-            return left, right
-        x, y = _with_lists(a, b)
-        return type(left).__tf_unflatten__(metadata, x), type(left).__tf_unflatten__(metadata, y)
+        if len(a) == len(b) and key(metadata) == key(other):
+            x, y = _with_lists(a, b)
+            return type(left).__tf_unflatten__(metadata, x), type(left).__tf_unflatten__(metadata, y)
     return left, right
 
 
@@ -305,6 +302,9 @@ def _listed(item: Type) -> Type:
     if isinstance(item, tuple):
         parts = [_listed(part) for part in item]
         return type(item)(*parts) if hasattr(item, "_fields") else tuple(parts)
+    if isinstance(item, MemberObject):
+        names, held = item.__tf_flatten__()  # type: ignore[attr-defined]
+        return type(item).__tf_unflatten__(names, _listed(held))  # type: ignore[attr-defined]
     return tf.nest.map_structure(_in_list, item)
 
 

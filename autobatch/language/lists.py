@@ -137,6 +137,9 @@ def canonical(item: Any) -> Any:
         return type(item)(*parts) if hasattr(item, "_fields") else tuple(parts)
     if isinstance(item, dict):
         return {name: canonical(part) for name, part in item.items()}
+    if isinstance(item, MemberObject):
+        names, parts = item.__tf_flatten__()  # type: ignore[attr-defined]
+        return type(item).__tf_unflatten__(names, tuple(map(canonical, parts)))  # type: ignore[attr-defined]
     return item
 
 

@@ -407,7 +407,7 @@ def a_list_that_grows_while_a_comprehension_goes_through_it(n):
     return [one(v) for v in xs]
 
 
-@case(n, refused="unrolled-list-changes")
+@case(n, refused="path-types-differ")
 def a_list_of_unlike_things_that_grows_while_a_loop_goes_through_it(n):
     xs, count = [n, (1, 2), 3], 0
     for i, x in enumerate(xs):

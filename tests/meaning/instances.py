@@ -687,3 +687,27 @@ def dataclasses_that_are_compared(n):
             first = found
     same = a == b, a != b, a == Dated(n % 3, n), Noted(n, 1, 0.0, 2) == Noted(3, 1, 0.0, 4)
     return same, a < b, a <= b, a > b, a >= b, first.year, first.day
+
+
+class Trail:
+    def __init__(self, x):
+        self.x, self.seen = x, []
+
+    def step(self):
+        self.x += 1
+        self.seen.append(self.x)
+
+
+@case(n)
+def objects_with_lists_in_lists(n):
+    known, grown = [Trail(n), Trail(2)], []
+    for _ in range(n):
+        for each in known:
+            each.step()
+    for i in range(n):
+        made = Trail(i)
+        made.step()
+        grown.append(made)
+    for one in grown:
+        one.step()
+    return known[0].x, len(known[1].seen), sum(one.x for one in grown), sum(len(one.seen) for one in grown)
