@@ -407,7 +407,7 @@ def formats_a_member(x):
 
 def key_of_a_member(x):
     n = tf.cast(x, tf.int32)
-    return {0: x, 1: -x}[n]  # here
+    return {0.0: x, 1.0: -x}[n]  # here
 
 
 def dict_item_of_a_member(x):

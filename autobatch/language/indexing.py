@@ -14,7 +14,16 @@ from autobatch.language import list_methods
 from autobatch.language.containers import contents
 from autobatch.language.lists import MemberList, is_list, item_at
 from autobatch.language.structs import Rows
-from autobatch.language.values import WIDE_DTYPES, WeakScalar, check_fits, is_tensor, narrowed, per_member, weak
+from autobatch.language.values import (
+    WIDE_DTYPES,
+    WeakScalar,
+    check_fits,
+    is_tensor,
+    narrowed,
+    per_member,
+    python_kind,
+    weak,
+)
 
 slice_ = slice
 
@@ -89,9 +98,11 @@ def _got(value: Any, index: Any) -> Any:
         if not _has_member_index(index):
             return value[index]
         if isinstance(value, dict):
+            if type(value) is dict and {*map(type, value)} == {int} and python_kind(index) is int:
+                return _of_key(value, index)
             raise errors.TypeMismatchError(
-                "A dict cannot be asked for a key that differs between members.",
-                help="use if and elif, or a tensor.",
+                "A dict whose keys are no ints cannot be asked for a key that differs between members.",
+                help="use if and elif, or a list that is indexed by an int.",
                 kind="dict-key-of-member",
             )
         value = tf.convert_to_tensor(value)
@@ -216,6 +227,16 @@ def _chosen_leaf(parts: Sequence[Any], position: Any) -> Any:
     for part in parts:
         context.view(result, part)
     return result
+
+
+def _of_key(value: dict[int, Any], key: Any) -> Any:
+    """``value[key]``, for each member's own key."""
+    wanted = tf.cast(key.tensor if isinstance(key, WeakScalar) else key, tf.int64)
+    is_there = tf.equal(tf.constant([*value], tf.int64), wanted)
+    context.check(tf.reduce_any(is_there), errors.raised_by_members(KeyError), "a dict has no such key")
+    found = _chosen([*value.values()], WeakScalar(tf.argmax(is_there), int))
+    context.view(found, value)
+    return found
 
 
 ROLLED = -1
