@@ -102,6 +102,7 @@ class Objects(Texts):
         owner = self.place(owner)
         receiver = self.expression(owner)
         inside = not self.is_variable(receiver) and self.is_own(owner)
+        inside = inside and any(_may_change_itself(callee) for _, callee in methods)
         if inside:
             receiver = self.temporary(support("deepcopy", [receiver], owner), "object")
         elif not self.is_variable(receiver):
@@ -171,6 +172,17 @@ class Objects(Texts):
         call = gast.Call(func=function, args=[made, *node.args], keywords=node.keywords)
         self.autobatched_call(gast.copy_location(call, node), callee)
         return made
+
+
+def _may_change_itself(method: Callee) -> bool:
+    """Whether a method may change its object: by an attribute, an item or a call of another method."""
+    for part in gast.walk(read(method.function, {}).tree):
+        store = isinstance(part, gast.Attribute | gast.Subscript) and not isinstance(part.ctx, gast.Load)
+        call = isinstance(part, gast.Call) and not isinstance(part.func, gast.Name)
+        handed_on = isinstance(part, gast.Call) and any(isinstance(a, gast.Name) for a in part.args)
+        if store or call or handed_on:
+            return True
+    return False
 
 
 def _with(node: gast.AST, part: str, receiver: gast.AST) -> gast.AST:

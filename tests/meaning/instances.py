@@ -648,7 +648,7 @@ class Ordered:
 def comparisons_that_branch(n):
     p, q = Ordered(n % 2, n), Ordered(1, 3)
     pair = [Ordered(n, 1), Ordered(1, 2)]
-    return p == q, p != q, p < q, p <= q, (1 if p == q else 0), pair[0] == pair[1]
+    return p == q, p != q, p < q, p <= q, (1 if p == q else 0), pair[0] == pair[1], p == p, pair[0] < pair[0]
 
 
 @case(n)
