@@ -233,6 +233,9 @@ class Expressions(Scope):
 
     def pinned(self, value: gast.AST) -> gast.AST:
         """The value under a name, if evaluating it later may give another."""
+        if isinstance(value, gast.Starred):  # what it has now
+            items = self.temporary(support("list_", [value.value], value), "before")
+            return gast.copy_location(gast.Starred(value=items, ctx=value.ctx), value)
         looks_up = gast.Subscript | gast.Attribute | gast.Call | gast.BinOp
         reads = any(isinstance(part, looks_up) for part in gast.walk(value)) and not is_support(value)
         return self.temporary(value, "before") if reads and isinstance(value, gast.expr) else value
@@ -293,10 +296,13 @@ class Expressions(Scope):
     def on_List(self, node: gast.List) -> gast.AST:
         if not (any(isinstance(part, gast.Starred) for part in node.elts) and self.has_local(node)):
             return self.children(node)
+        acts = any(self.may_change(part) for element in node.elts for part in gast.walk(element))
         parts = []
         for part in node.elts:
-            single = gast.copy_location(gast.List(elts=[part], ctx=gast.Load()), part)
-            parts.append(part.value if isinstance(part, gast.Starred) else single)
+            if isinstance(part, gast.Starred):
+                parts.append(support("list_", [part.value], part) if acts else part.value)
+            else:
+                parts.append(gast.copy_location(gast.List(elts=[part], ctx=gast.Load()), part))
         return support("concatenated", self.in_order(parts), node)
 
     def on_UnaryOp(self, node: gast.UnaryOp) -> gast.AST:

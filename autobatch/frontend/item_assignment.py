@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from types import BuiltinFunctionType, ModuleType
+
 import gast
 
 from autobatch import errors
-from autobatch.frontend.source import Source
+from autobatch.frontend.source import SUPPORT, Source
 from autobatch.frontend.syntax import (
     Namer,
     Statements,
@@ -54,7 +56,7 @@ class Rewriter(gast.NodeTransformer):
         if not any(self.is_item(target) for target in node.targets):
             return node
         self.found = True
-        if len(node.targets) == 1 and not _calls(node.targets[0]):
+        if len(node.targets) == 1 and not self.is_later(node.targets[0], node.value):
             return self.store(node.targets[0], node.value)
         value = self.namer.fresh("value")
         stores = [s for target in node.targets for s in self.store(target, load(value, node))]
@@ -63,8 +65,24 @@ class Rewriter(gast.NodeTransformer):
     def visit_AnnAssign(self, node: gast.AnnAssign) -> gast.AST | Statements:
         if node.value is None or not self.is_item(node.target):
             return node
-        self.found = True
-        return self.store(node.target, node.value)
+        assignment = gast.Assign(targets=[node.target], value=node.value, type_comment=None)
+        return Rewriter.visit_Assign(self, gast.copy_location(assignment, node))
+
+    def is_later(self, target: gast.AST, value: gast.AST) -> bool:
+        """Whether it matters that Python evaluates the target after the value."""
+        moves = any(isinstance(n, gast.Subscript) and not isinstance(n.slice, gast.Constant) for n in gast.walk(target))
+        return may_act(target) or (moves and any(map(self.may_change, gast.walk(value))))
+
+    def may_change(self, node: gast.AST) -> bool:
+        """Whether this may change a variable: a call of what is neither a builtin nor of a module."""
+        if not isinstance(node, gast.Call):
+            return isinstance(node, gast.NamedExpr)
+        root = root_of(node.func)
+        if not isinstance(root, gast.Name) or (isinstance(node.func, gast.Name) and root.id == SUPPORT):
+            return not isinstance(root, gast.Name)
+        known = self.source.lookup(root.id, None)
+        of_module = isinstance(known, ModuleType) and isinstance(node.func, gast.Attribute)
+        return root.id != SUPPORT and not (of_module or isinstance(known, type | BuiltinFunctionType))
 
     def visit_AugAssign(self, node: gast.AugAssign) -> gast.AST | Statements:
         if not self.is_item(node.target):
@@ -75,15 +93,18 @@ class Rewriter(gast.NodeTransformer):
         value = support("in_place", [as_load(target), made], node)
         return [*before, *self.store(target, value)]
 
-    def fixed(self, target: gast.AST) -> tuple[Statements, gast.AST]:
-        """The target with each index that does more than read variables under a name, so that it is evaluated once."""
+    def fixed(self, target: gast.AST, wholly: bool = False) -> tuple[Statements, gast.AST]:
+        """The target with each index that does more than read variables under a name, so that it is evaluated once.
+
+        ``wholly``: also those that read variables, which what comes next may change.
+        """
         if not isinstance(target, gast.Subscript | gast.Attribute):
             return [], target
-        before, value = self.fixed(target.value)
+        before, value = self.fixed(target.value, wholly)
         if isinstance(target, gast.Attribute):
             return before, gast.copy_location(gast.Attribute(value=value, attr=target.attr, ctx=target.ctx), target)
         index = target.slice
-        if any(isinstance(part, gast.Call | gast.NamedExpr) for part in gast.walk(index)):
+        if may_act(index) or (wholly and not isinstance(index, gast.Constant)):
             name = self.namer.fresh("index")
             before.append(assign(name, index_value(index), index))
             index = load(name, index)
@@ -96,10 +117,12 @@ class Rewriter(gast.NodeTransformer):
                 return [assign(target.id, value, target)]
             case gast.Tuple() | gast.List() if any(_stores_item(e) for e in target.elts):
                 parts = [self.namer.fresh("part") for _ in target.elts]
-                unpack = gast.Tuple(elts=[store(part, target) for part in parts], ctx=gast.Store())
+                pairs = list(zip(target.elts, parts, strict=True))
+                unpack = gast.Tuple(
+                    elts=[_like(element, store(part, target)) for element, part in pairs], ctx=gast.Store()
+                )
                 statement = gast.Assign(targets=[gast.copy_location(unpack, target)], value=value, type_comment=None)
-                pairs = zip(target.elts, parts, strict=True)
-                stores = [s for element, part in pairs for s in self.store(element, load(part, target))]
+                stores = [s for element, part in pairs for s in self.store(_bare(element), load(part, target))]
                 return [gast.copy_location(statement, target), *stores]
             case gast.Attribute():
                 parts = [as_load(target.value), constant(target.attr, target), value]
@@ -120,9 +143,20 @@ class Rewriter(gast.NodeTransformer):
                 return [gast.copy_location(gast.Assign(targets=[target], value=value, type_comment=None), target)]
 
 
-def _calls(target: gast.AST) -> bool:
-    """Whether evaluating the target may do something, which Python does after the value."""
-    return any(isinstance(n, gast.Call | gast.NamedExpr) for n in gast.walk(target))
+def may_act(node: gast.AST) -> bool:
+    """Whether evaluating this may do something."""
+    return any(isinstance(part, gast.Call | gast.NamedExpr) for part in gast.walk(node))
+
+
+def _bare(element: gast.AST) -> gast.AST:
+    return element.value if isinstance(element, gast.Starred) else element
+
+
+def _like(element: gast.AST, target: gast.AST) -> gast.AST:
+    """The target, with a star if the element has one."""
+    if not isinstance(element, gast.Starred):
+        return target
+    return gast.copy_location(gast.Starred(value=target, ctx=gast.Store()), element)
 
 
 def _stores_item(target: gast.AST) -> bool:

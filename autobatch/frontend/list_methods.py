@@ -6,7 +6,7 @@ from functools import cached_property
 
 import gast
 
-from autobatch.frontend.item_assignment import Rewriter
+from autobatch.frontend.item_assignment import Rewriter, may_act
 from autobatch.frontend.refusals import refusal
 from autobatch.frontend.source import CLASS, SUPPORT
 from autobatch.frontend.syntax import (
@@ -111,9 +111,10 @@ class ListMethods(Rewriter):
 
     def changed(self, at: gast.AST, owner: gast.AST, operator: str, arguments: list, keywords: list) -> Statements:
         self.found = True
-        before, target = self.fixed(owner)
         parts = [self.visit(part) if isinstance(part, gast.AST) else constant(part, at) for part in arguments]
-        if isinstance(target, gast.Subscript) and any(map(_may_change, parts)):
+        acts = any(map(may_act, parts))
+        before, target = self.fixed(owner, wholly=acts)
+        if isinstance(target, gast.Subscript) and acts:
             for k, part in enumerate(parts):  # before the item is looked up, which they may change
                 name = self.namer.fresh("value")
                 before.append(assign(name, part, part))
@@ -153,10 +154,6 @@ class ListMethods(Rewriter):
             for target in node.targets
             for statement in self.changed(node, target.value, "delete", [index_value(target.slice)], [])
         ]
-
-
-def _may_change(node: gast.AST) -> bool:
-    return any(isinstance(part, gast.Call | gast.NamedExpr) for part in gast.walk(node))
 
 
 def _path(owner: gast.AST) -> tuple[gast.Name, list[gast.AST | str]]:

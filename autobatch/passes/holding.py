@@ -90,6 +90,9 @@ def _trace(region: regions.Region, at: Place, function: str, typed: TypedProgram
             note = partial(_note_augmented, op=op, place=place, env=env, start=start, views=views, found=found)
             with context.on_augmented(note), context.collected_puts() as puts:
                 execute((op,), env)
+            if is_change(op):  # the other names of what it changes will get the new value too
+                old, new = given[op.inputs[0]], env[op.outputs[0]]
+                env.update({v: new for v, value in env.items() if value is old and _is_object(old)})
             if is_change(op) and any(not inside[op.inputs[0]].isdisjoint(_reach(item, views)) for item in puts):
                 found.twice.add(op.outputs[0])
             if op.function.template == CONVERSION:  # another form of the same object
