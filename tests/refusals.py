@@ -142,6 +142,11 @@ def returns_an_object(x):
     return object()  # here
 
 
+def pops_in_any(x):
+    xs = [x, 2.0, 3.0]
+    return any(xs.pop() > x for _ in range(3)), len(xs)  # here
+
+
 def pops_while_it_loops(x):
     xs, count = [x, (1, 2), 3], 0
     for _ in xs:  # here
@@ -566,7 +571,8 @@ CASES = [
     (writes_into_a_result, UnsupportedSyntaxError), (loop_over_items, UnsupportedSyntaxError),
     (matches, UnsupportedSyntaxError), (shape_of_a_member, TypeMismatchError),
     (returns_an_object, TypeMismatchError), (sorts_rows, TypeMismatchError),
-    (pops_while_it_loops, UnsupportedSyntaxError), (links_without_end, TypeMismatchError),
+    (pops_while_it_loops, UnsupportedSyntaxError), (pops_in_any, UnsupportedSyntaxError),
+    (links_without_end, TypeMismatchError),
     (loops_while_an_object, TypeMismatchError), (augments_to_floats, TypeMismatchError),
     (makes_a_complex_number, TypeMismatchError), (counts_bits_in_a_text, TypeMismatchError),
     (prints_all, UnsupportedSyntaxError), (raises_a_variable, UnsupportedSyntaxError),

@@ -15,7 +15,7 @@ import builtins
 import copy
 import inspect
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
@@ -29,6 +29,7 @@ from autobatch.frontend.syntax import (
     COMPREHENSIONS,
     Namer,
     Statements,
+    acts,
     assign,
     assigned_names,
     constant,
@@ -74,6 +75,14 @@ class _Generator:
     fixed: Mapping[str, Any]
     here: bool
     ours: bool = False
+
+
+def _negated(node: gast.AST) -> gast.AST:
+    return gast.copy_location(gast.UnaryOp(op=gast.Not(), operand=node), node)
+
+
+def _is_equal(left: gast.AST, right: gast.AST) -> gast.AST:
+    return gast.copy_location(gast.Compare(left=left, ops=[gast.Eq()], comparators=[right]), left)
 
 
 class _Inliner(gast.NodeTransformer):
@@ -189,10 +198,20 @@ class _Inliner(gast.NodeTransformer):
                 return node
             case gast.Call(args=[of, *rest], keywords=[]) if self.value(node.func) is builtins.next and len(rest) < 2:
                 return self.first_of(node, of, rest)
-            case gast.Compare(ops=[gast.In() | gast.NotIn()], comparators=[of]) if self.generator(of):
-                node.comparators = [self.as_list(of)]
-                return node
+            case gast.Compare(left=left, ops=[gast.In() | gast.NotIn() as op], comparators=[of]) if self.generator(of):
+                wanted = self.namer.fresh("wanted")
+                self.before.append(assign(wanted, self.taken_in(left), node))
+                self.locals.add(wanted)
+                return self.sought(node, of, lambda item: _is_equal(item, load(wanted, node)), isinstance(op, gast.In))
+            case gast.Call(func=function, args=[of]) if self.value(function) is builtins.any and self.generator(of):
+                return self.sought(node, of, lambda item: item, True)
+            case gast.Call(func=function, args=[of]) if self.value(function) is builtins.all and self.generator(of):
+                return self.sought(node, of, _negated, False)
             case gast.Call() if any(self.value(node.func) is f for f in _TAKE_ALL):
+                if self.value(node.func) in (builtins.enumerate, builtins.zip, builtins.any, builtins.all):
+                    self.check_lazy(
+                        [a.generators[0].iter if isinstance(a, gast.GeneratorExp) else a for a in node.args]
+                    )
                 node.args = [self.as_list(a) if self.generator(a) else self.taken_in(a) for a in node.args]
                 return node
             case _ if isinstance(node, COMPREHENSIONS):
@@ -205,6 +224,20 @@ class _Inliner(gast.NodeTransformer):
             elif isinstance(field, list):
                 setattr(node, name, [self.taken_in(part) if isinstance(part, gast.expr) else part for part in field])
         return node
+
+    def check_lazy(self, calls: Sequence[gast.AST]) -> None:
+        """Refuses generators that change something beside others, or between the turns of a loop."""
+        for given in calls:
+            call = given.generators[0].iter if isinstance(given, gast.GeneratorExp) else given
+            found = self.generator(call)
+            used = [self.functions[name] for name in names(call) if name in self.functions] if found else []
+            if found and any(acts(tree) for tree in (found.tree, *used)):
+                self.refuse(
+                    call,
+                    "a generator that changes something, item by item beside others",
+                    "make a list of it first, or loop over it alone.",
+                    kind="generator-that-changes",
+                )
 
     def first_of(self, node: gast.Call, of: gast.AST, rest: list[gast.AST]) -> gast.AST:
         """``next``, of an expression that makes a generator."""
@@ -232,6 +265,16 @@ class _Inliner(gast.NodeTransformer):
         self.before += self.block([loop])
         return load(item, node)
 
+    def sought(self, node: gast.AST, of: gast.AST, test: Callable[[gast.AST], gast.AST], positive: bool) -> gast.AST:
+        """Whether an item of the generator, which then makes no more of them, meets the test; or whether none does."""
+        found, item = self.namer.fresh("found"), self.namer.fresh("item")
+        self.locals |= {found, item}
+        leave = [assign(found, constant(True, node), node), gast.copy_location(gast.Break(), node)]
+        body = [if_(test(load(item, node)), leave, node)]
+        loop = gast.For(target=store(item, node), iter=of, body=body, orelse=[], type_comment=None)
+        self.before += self.block([assign(found, constant(False, node), node), gast.copy_location(loop, node)])
+        return load(found, node) if positive else _negated(load(found, node))
+
     def as_list(self, call: gast.Call) -> gast.AST:
         generator = self.generator(call)
         if generator is not None and _is_endless(generator.tree) and not _ends(generator.tree):
@@ -254,6 +297,8 @@ class _Inliner(gast.NodeTransformer):
             self.refuse(
                 call, f"`{name}`, a generator that calls itself", "collect what it yields in a list.", kind="yield"
             )
+        if name == "pairwise":
+            self.check_lazy(call.args)
         self.found += 1
         number = self.found
         tree = generator.tree if generator.here else _at(generator.tree, call)
@@ -280,8 +325,7 @@ class _Inliner(gast.NodeTransformer):
         made.append(while_true([*body, gast.copy_location(gast.Break(), node)], node))
         if node.orelse and left:
             (flag,) = left
-            negated = gast.copy_location(gast.UnaryOp(op=gast.Not(), operand=load(flag, node)), node)
-            made.append(if_(negated, node.orelse, node))
+            made.append(if_(_negated(load(flag, node)), node.orelse, node))
         else:
             made += node.orelse
         return made

@@ -15,8 +15,9 @@ from dataclasses import replace
 
 import gast
 
+from autobatch.frontend.refusals import refusal
 from autobatch.frontend.source import Source
-from autobatch.frontend.syntax import Namer, assigned_names, load, names, parameter_names, renamed, store
+from autobatch.frontend.syntax import Namer, acts, assigned_names, load, names, parameter_names, renamed, store
 
 TAKE_ALL = (
     builtins.sum, builtins.list, builtins.tuple, builtins.sorted, builtins.min, builtins.max, builtins.set,
@@ -78,14 +79,33 @@ class _Maps(gast.NodeTransformer):
 
     def visit_Call(self, node: gast.Call) -> gast.AST:
         taken = {id(part) for part in self.parts(node)}
+        key = next((k.value for k in node.keywords if k.arg == "key"), None)
+        beside = key is not None and not self.is_builtin(node.func, builtins.sorted) and self.acts(key)
+        if beside and any(self.acts(part) for each in node.args for part in gast.walk(each)):
+            raise refusal(
+                self.source.location(node),
+                "a key that changes something, beside a map that does",
+                "make a list of the map first: list(map(...)).",
+                "generator-that-changes",
+            )
         node = self.generic_visit(node)
         node.args = [self.comprehension(part) if id(part) in taken else part for part in node.args]
+        if taken and self.is_builtin(node.func, builtins.any, builtins.all):  # which look at one after the other
+            (given,) = node.args
+            node.args = [gast.copy_location(gast.GeneratorExp(elt=given.elt, generators=given.generators), given)]
         return node
 
     def comprehension(self, node: gast.AST) -> gast.AST:
         if isinstance(node, gast.GeneratorExp):
             return gast.copy_location(gast.ListComp(elt=node.elt, generators=node.generators), node)
         function, *iterables = node.args
+        if self.acts(function) and any(self.acts(part) for each in iterables for part in gast.walk(each)):
+            raise refusal(
+                self.source.location(node),
+                "a map of a map where both change something, item by item",
+                "make a list of the inner one first: list(map(...)).",
+                "generator-that-changes",
+            )
         items = [self.namer.fresh("item") for _ in iterables]
         targets = [store(item, function) for item in items]  # where no other loop stands
         target, iterable = targets[0], iterables[0]
@@ -98,6 +118,12 @@ class _Maps(gast.NodeTransformer):
         each = gast.comprehension(target=target, iter=iterable, ifs=[] if is_map else [found], is_async=0)
         element = found if is_map else load(items[0], node)
         return gast.copy_location(gast.ListComp(elt=element, generators=[each]), node)
+
+    def acts(self, function: gast.AST) -> bool:
+        """Whether this names a nested function that may change something."""
+        name = getattr(function, "id", None)
+        nested = (n for n in gast.walk(self.source.tree) if isinstance(n, gast.FunctionDef) and n.name == name)
+        return any(map(acts, nested))
 
     def applied(self, function: gast.AST, items: list[str], at: gast.Call) -> gast.AST:
         if isinstance(function, gast.Constant) and function.value is None:

@@ -12,10 +12,12 @@ from collections.abc import Callable
 
 import gast
 
+from autobatch.frontend.list_methods import METHODS, POPS
 from autobatch.frontend.loops import Loops, place
 from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.syntax import Statements, assign, constant, copied, if_, load, names, renamed, support
 from autobatch.language.indexing import ROLLED
+from autobatch.language.objects import CLASSES
 
 # The functions that take a comprehension apart, with what else they may be given.
 _REDUCTIONS: tuple[tuple[Callable, tuple[str, ...]], ...] = (
@@ -39,7 +41,8 @@ class Reductions(Loops):
         options = {**dict(zip(("start",), rest, strict=False)), **{k.arg: k.value for k in node.keywords}}
         if not {*options} <= {*admitted}:
             return super().on_Call(node)
-        if not self.is_rolled(of):
+        in_turn = function in (builtins.any, builtins.all) and self.acts(of)
+        if not (in_turn or self.is_rolled(of)):
             of = of if self.needs_statements(of) else self.asking(of)
             call = gast.Call(func=node.func, args=[of, *rest], keywords=node.keywords)
             return super().on_Call(gast.copy_location(call, node))
@@ -68,6 +71,23 @@ class Reductions(Loops):
 
         self.rolled(node, add)
         return load(made, node)
+
+    def acts(self, node: gast.AST) -> bool:
+        """Whether making an item may change something, or raise: by a function of the program, or a user's method."""
+        if not isinstance(node, gast.GeneratorExp):
+            return False
+        calls = [part for part in gast.walk(node) if isinstance(part, gast.Call)]
+        methods = [(call, call.func.attr) for call in calls if isinstance(call.func, gast.Attribute)]
+        for call, name in methods:
+            if name in {*METHODS, *POPS} and self.is_own(call.func):
+                self.refuse(
+                    call,
+                    f"`{name}` in a generator expression, which need not come to its end",
+                    "write a for loop.",
+                    kind="generator-that-changes",
+                )
+        of_users = any(hasattr(cls, name) for _, name in methods for cls in CLASSES)
+        return of_users or any(self.callee(call.func) is not None for call in calls)
 
     def is_rolled(self, node: gast.AST) -> bool:
         """Whether the comprehension is to be a loop: inference asks for it, or Python could not run it."""

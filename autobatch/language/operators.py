@@ -363,7 +363,14 @@ def _sought(values: Any, joined: Callable, start: bool) -> Any:
     iterator, end = iter(rows(values)), object()
     found: Any = start
     while per_member(found) or found is start:
-        value = limited_to(tf.equal(truth(found), start), lambda: next(iterator, end))
+        asks = tf.equal(truth(found), start)
+        try:
+            value = limited_to(asks, lambda: next(iterator, end))
+        except (ArithmeticError, LookupError, ValueError) as error:
+            if isinstance(error, errors.AutobatchError) or not per_member(found):
+                raise
+            limited_to(asks, functools.partial(raise_, type(error), "{}", functools.partial(tuple, [str(error)])))
+            break
         if value is end:
             break
         found = joined(found, lambda v=value: v)
