@@ -10,6 +10,7 @@ import gast
 
 from autobatch import errors, ir
 from autobatch.frontend.core import Callee, Helper, Target
+from autobatch.frontend.library import written
 from autobatch.frontend.list_methods import popped
 from autobatch.frontend.scope import UNKNOWN, Scope
 from autobatch.frontend.source import SUPPORT
@@ -225,7 +226,7 @@ class Expressions(Scope):
             return popped(node)
         if not isinstance(node, gast.Call):
             return False
-        callee = self.callee(node.func)
+        callee = self.callee(node.func) or written(self.static_value(node.func), len(node.args))
         if callee is None:
             return False
         arguments = [*node.args, *(keyword.value for keyword in node.keywords)]

@@ -78,11 +78,11 @@ class Rewriter(gast.NodeTransformer):
         if not isinstance(node, gast.Call):
             return isinstance(node, gast.NamedExpr)
         root = root_of(node.func)
-        if not isinstance(root, gast.Name) or (isinstance(node.func, gast.Name) and root.id == SUPPORT):
-            return not isinstance(root, gast.Name)
+        if not isinstance(root, gast.Name):
+            return True
         known = self.source.lookup(root.id, None)
-        of_module = isinstance(known, ModuleType) and isinstance(node.func, gast.Attribute)
-        return root.id != SUPPORT and not (of_module or isinstance(known, type | BuiltinFunctionType))
+        of_module = isinstance(known, ModuleType) and root is not node.func
+        return not (root.id == SUPPORT or of_module or isinstance(known, type | BuiltinFunctionType))
 
     def visit_AugAssign(self, node: gast.AugAssign) -> gast.AST | Statements:
         if not self.is_item(node.target):

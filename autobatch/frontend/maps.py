@@ -90,8 +90,8 @@ class _Maps(gast.NodeTransformer):
             )
         node = self.generic_visit(node)
         node.args = [self.comprehension(part) if id(part) in taken else part for part in node.args]
-        if taken and self.is_builtin(node.func, builtins.any, builtins.all):  # which look at one after the other
-            (given,) = node.args
+        if taken and len(node.args) == 1 and self.is_builtin(node.func, builtins.any, builtins.all):
+            (given,) = node.args  # of which they look at one item after the other
             node.args = [gast.copy_location(gast.GeneratorExp(elt=given.elt, generators=given.generators), given)]
         return node
 

@@ -77,11 +77,9 @@ class Objects(Texts):
             return self.dispatched(node, node.left, methods, "left")
         if isinstance(op, gast.NotEq):  # which is not ==, where a class does not say otherwise
             equal = gast.copy_location(gast.Compare(node.left, [gast.Eq()], node.comparators), node)
-            usual = [
-                m for m in self.methods("__eq__", at=node) if inspect.getattr_static(m[0], "__ne__") is object.__ne__
-            ]
-            if usual:
-                return support("not_", [self.dispatched(equal, node.left, usual, "left")], node)
+            methods = [method for method in self.methods("__eq__", at=node) if method[0].__ne__ is object.__ne__]
+            if methods:
+                return support("not_", [self.dispatched(equal, node.left, methods, "left")], node)
         return super().on_Compare(node)
 
     def method_call(self, node: gast.Call) -> gast.AST | None:

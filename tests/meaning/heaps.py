@@ -83,3 +83,12 @@ def under_two_names(n):
     same = heap
     heapq.heappush(heap, 3)
     return same, len(same)
+
+
+@case(n)
+def in_their_turn(n):
+    heap, other, ys = [n, 5], [1, 5, n + 9], [0] * 3
+    first = heap[0] * 10 + heapq.heappop(heap)
+    three = sum(other), heapq.heappop(other), sum(other)
+    ys[len(other)] = heapq.heappop(other) + n
+    return first, three, ys
