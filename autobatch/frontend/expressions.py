@@ -237,6 +237,8 @@ class Expressions(Scope):
         if isinstance(value, gast.Starred):  # what it has now
             items = self.temporary(support("list_", [value.value], value), "before")
             return gast.copy_location(gast.Starred(value=items, ctx=value.ctx), value)
+        if self.static_value(value) is not UNKNOWN:  # a function that is known, such as math.sqrt
+            return value
         looks_up = gast.Subscript | gast.Attribute | gast.Call | gast.BinOp
         reads = any(isinstance(part, looks_up) for part in gast.walk(value)) and not is_support(value)
         return self.temporary(value, "before") if reads and isinstance(value, gast.expr) else value
