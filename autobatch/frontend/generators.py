@@ -209,9 +209,7 @@ class _Inliner(gast.NodeTransformer):
                 return self.sought(node, of, _negated, False)
             case gast.Call() if any(self.value(node.func) is f for f in _TAKE_ALL):
                 if self.value(node.func) in (builtins.enumerate, builtins.zip, builtins.any, builtins.all):
-                    self.check_lazy(
-                        [a.generators[0].iter if isinstance(a, gast.GeneratorExp) else a for a in node.args]
-                    )
+                    self.check_lazy(node.args)
                 node.args = [self.as_list(a) if self.generator(a) else self.taken_in(a) for a in node.args]
                 return node
             case _ if isinstance(node, COMPREHENSIONS):

@@ -173,7 +173,7 @@ class Objects(Texts):
 
 
 def _may_change_itself(method: Callee) -> bool:
-    """Whether a method may change its object: by an attribute, an item or a call of another method."""
+    """Whether a method may change its object: by an attribute, an item, or what it calls or hands a variable to."""
     for part in gast.walk(read(method.function, {}).tree):
         store = isinstance(part, gast.Attribute | gast.Subscript) and not isinstance(part.ctx, gast.Load)
         call = isinstance(part, gast.Call) and not isinstance(part.func, gast.Name)
