@@ -16,10 +16,10 @@ import gast
 
 from autobatch import errors
 from autobatch.frontend import deques, fence
+from autobatch.frontend.consumers import without_generators
 from autobatch.frontend.core import Callee, Core
 from autobatch.frontend.distinct import with_distinct
 from autobatch.frontend.exceptions import Exceptions
-from autobatch.frontend.generators import without_generators
 from autobatch.frontend.item_loops import without_item_loops
 from autobatch.frontend.list_methods import ListMethods
 from autobatch.frontend.loops import split_walrus

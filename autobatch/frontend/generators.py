@@ -5,59 +5,43 @@
                                      x = n_2; body           for ``yield n_2``
                                      n_2 //= 2
 
-Where a generator is taken in as a whole (``sum(numbers(n))``), such a loop fills a list before.  ``itertools`` has
-generators too (iterators.py).
+Where an expression takes in a generator, see consumers.py.  ``itertools`` has generators too (iterators.py).
 """
 
 from __future__ import annotations
 
 import builtins
-import copy
 import inspect
 import itertools
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import gast
 
+from autobatch.frontend.effects import Effects
 from autobatch.frontend.iterators import ENDLESS, text_of, text_of_choices
-from autobatch.frontend.maps import TAKE_ALL
 from autobatch.frontend.refusals import refusal
 from autobatch.frontend.source import Source, read, signature
 from autobatch.frontend.syntax import (
     COMPREHENSIONS,
     Namer,
     Statements,
-    acts,
     assign,
     assigned_names,
     constant,
-    copied,
     if_,
     load,
     names,
+    negated,
     own_jumps,
     own_jumps_replaced,
     parameter_names,
     renamed,
-    store,
     while_true,
 )
 
-_TAKE_ALL = (*TAKE_ALL, builtins.enumerate, builtins.zip)
 _YIELDS = (gast.Yield, gast.YieldFrom)
-
-
-def without_generators(source: Source) -> Source:
-    """The function with loops in place of the generators that it calls."""
-    if not _Inliner(source).has_work():
-        return source
-    inliner = _Inliner(replace(source, tree=copy.deepcopy(source.tree)))  # the caller keeps its tree
-    tree = inliner.visit(inliner.source.tree)
-    unused = inliner.nested.keys() - set(names(tree.body))
-    tree = _Without(unused).visit(tree)
-    return replace(source, tree=tree, static={**source.static, **inliner.static})
 
 
 @dataclass(frozen=True)
@@ -69,45 +53,33 @@ class _Generator:
       fixed: the values of names that mean something else where it is called, and of its defaults.
       here: whether its lines are of the file of the function that calls it.
       ours: whether it is of iterators.py.
+      scope: where its names resolve, if that is not where it is called.
     """
 
     tree: gast.FunctionDef
     fixed: Mapping[str, Any]
     here: bool
     ours: bool = False
+    scope: Source | None = None
 
 
-def _negated(node: gast.AST) -> gast.AST:
-    return gast.copy_location(gast.UnaryOp(op=gast.Not(), operand=node), node)
-
-
-def _is_equal(left: gast.AST, right: gast.AST) -> gast.AST:
-    return gast.copy_location(gast.Compare(left=left, ops=[gast.Eq()], comparators=[right]), left)
-
-
-class _Inliner(gast.NodeTransformer):
+class Generators(gast.NodeTransformer):
     def __init__(self, source: Source):
         self.source, self.namer = source, Namer(source.tree)
         self.locals = {*source.parameters, *assigned_names(source.tree.body)}
-        functions = (node for node in gast.walk(source.tree) if isinstance(node, gast.FunctionDef))
-        self.functions = {node.name: node for node in functions}
+        self.effects = Effects(source)
+        self.functions = self.effects.functions
         self.nested = {name: node for name, node in self.functions.items() if _is_generator(node)}
         self.static: dict[str, Any] = {}
         self.within: tuple[str, ...] = ()  # the generators that are being written out
         self.found = 0
         self.before: Statements = []  # what comes before the statement that is looked at
 
-    def has_work(self) -> bool:
-        calls = [node for node in gast.walk(self.source.tree) if isinstance(node, gast.Call)]
-        return any(self.generator(call) or self.is_next_of_expression(call) for call in calls)
-
-    def is_next_of_expression(self, node: gast.Call) -> bool:
-        """``next(v for v in ...)`` where that is of members."""
-        is_next = self.value(node.func) is builtins.next and bool(node.args)
-        return is_next and isinstance(node.args[0], gast.GeneratorExp) and bool(set(names(node)) & self.locals)
-
     def refuse(self, node: gast.AST, what: str, instead: str, *, kind: str) -> NoReturn:
         raise refusal(self.source.location(node), what, instead, kind)
+
+    def refuse_change(self, call: gast.AST, where: str, instead: str) -> NoReturn:
+        self.refuse(call, f"a generator that changes something, {where}", instead, kind="generator-that-changes")
 
     # --- which generator a call is of ---------------------------------------------------------------
 
@@ -129,7 +101,7 @@ class _Inliner(gast.NodeTransformer):
         function, known = self.value(node.func), not set(names(node)) & self.locals
         if inspect.isgeneratorfunction(function):
             own = read(function, {})
-            return None if known and not _is_endless(own.tree) else self.of_function(own)  # Python runs it
+            return None if known and not is_endless(own.tree) else self.of_function(own)  # Python runs it
         of_generator = any(map(self.generator, node.args))
         if (known or function is builtins.enumerate) and not of_generator and not any(function is f for f in ENDLESS):
             return None
@@ -147,7 +119,7 @@ class _Inliner(gast.NodeTransformer):
         fixed = {n: own.lookup(n, None) for n in free if n in self.locals or n in cells or not same}
         parameters = signature(own.function).parameters.values()
         defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
-        return _Generator(own.tree, fixed | defaults, own.file == self.source.file)
+        return _Generator(own.tree, fixed | defaults, own.file == self.source.file, scope=own)
 
     # --- statements ---------------------------------------------------------------------------------
 
@@ -165,19 +137,6 @@ class _Inliner(gast.NodeTransformer):
             self.before = outer
         return made
 
-    def generic_visit(self, node: gast.AST) -> gast.AST:
-        if not isinstance(node, gast.stmt | gast.ExceptHandler):
-            return node
-        for name, field in gast.iter_fields(node):
-            if isinstance(field, gast.expr):
-                setattr(node, name, field if isinstance(node, gast.While) else self.taken_in(field))
-            elif name in ("body", "orelse", "finalbody"):
-                setattr(node, name, self.block(field))
-            elif name == "handlers":
-                for handler in field:
-                    handler.body = self.block(handler.body)
-        return node
-
     def visit_For(self, node: gast.For) -> gast.AST | Statements:
         generator = self.generator(node.iter)
         if generator is None:
@@ -185,107 +144,13 @@ class _Inliner(gast.NodeTransformer):
         node.body, node.orelse = self.block(node.body), self.block(node.orelse)
         return self.inlined(node, node.iter, generator)
 
-    def taken_in(self, node: gast.AST) -> gast.AST:
-        """The expression with lists in place of the generators that are taken in as a whole."""
-        match node:
-            case gast.Lambda():
-                return node
-            case gast.BoolOp():
-                node.values[0] = self.taken_in(node.values[0])
-                return node
-            case gast.IfExp():
-                node.test = self.taken_in(node.test)
-                return node
-            case gast.Call(args=[of, *rest], keywords=[]) if self.value(node.func) is builtins.next and len(rest) < 2:
-                return self.first_of(node, of, rest)
-            case gast.Compare(left=left, ops=[gast.In() | gast.NotIn() as op], comparators=[of]) if self.generator(of):
-                wanted = self.namer.fresh("wanted")
-                self.before.append(assign(wanted, self.taken_in(left), node))
-                self.locals.add(wanted)
-                return self.sought(node, of, lambda item: _is_equal(item, load(wanted, node)), isinstance(op, gast.In))
-            case gast.Call(func=function, args=[of]) if self.value(function) is builtins.any and self.generator(of):
-                return self.sought(node, of, lambda item: item, True)
-            case gast.Call(func=function, args=[of]) if self.value(function) is builtins.all and self.generator(of):
-                return self.sought(node, of, _negated, False)
-            case gast.Call() if any(self.value(node.func) is f for f in _TAKE_ALL):
-                if self.value(node.func) in (builtins.enumerate, builtins.zip, builtins.any, builtins.all):
-                    self.check_lazy(node.args)
-                node.args = [self.as_list(a) if self.generator(a) else self.taken_in(a) for a in node.args]
-                return node
-            case _ if isinstance(node, COMPREHENSIONS):
-                first = node.generators[0]
-                first.iter = self.as_list(first.iter) if self.generator(first.iter) else self.taken_in(first.iter)
-                return node
-        for name, field in gast.iter_fields(node):
-            if isinstance(field, gast.expr):
-                setattr(node, name, self.taken_in(field))
-            elif isinstance(field, list):
-                setattr(node, name, [self.taken_in(part) if isinstance(part, gast.expr) else part for part in field])
-        return node
-
-    def check_lazy(self, calls: Sequence[gast.AST]) -> None:
-        """Refuses generators that change something beside others, or between the turns of a loop."""
-        for given in calls:
-            call = given.generators[0].iter if isinstance(given, gast.GeneratorExp) else given
-            found = self.generator(call)
-            used = [self.functions[name] for name in names(call) if name in self.functions] if found else []
-            if found and any(acts(tree) for tree in (found.tree, *used)):
-                self.refuse(
-                    call,
-                    "a generator that changes something, item by item beside others",
-                    "make a list of it first, or loop over it alone.",
-                    kind="generator-that-changes",
-                )
-
-    def first_of(self, node: gast.Call, of: gast.AST, rest: list[gast.AST]) -> gast.AST:
-        """``next``, of an expression that makes a generator."""
-        item = self.namer.fresh("item")
-        if self.is_next_of_expression(node) and len(of.generators) == 1:
-            (each,) = of.generators
-            new = {name: self.namer.fresh(name) for name in names(each.target, gast.Store)}
-            target, iterable, tests = copied(each.target, new), each.iter, [renamed(test, new) for test in each.ifs]
-            body: Statements = [assign(item, renamed(of.elt, new), node), gast.copy_location(gast.Break(), node)]
-            for test in reversed(tests):
-                body = [if_(test, body, node)]
-            self.locals |= {*new.values()}
-        elif self.generator(of):
-            target, iterable, body = store(item, node), of, [gast.copy_location(gast.Break(), node)]
-        else:
-            return node
-        if rest:
-            end: gast.AST = assign(item, rest[0], node)
-        else:
-            error = gast.copy_location(gast.Call(func=load("StopIteration", node), args=[], keywords=[]), node)
-            end = gast.copy_location(gast.Raise(exc=error, cause=None), node)
-        loop = gast.For(target=target, iter=iterable, body=body, orelse=[end], type_comment=None)
-        loop = gast.copy_location(loop, node)
-        self.locals.add(item)
-        self.before += self.block([loop])
-        return load(item, node)
-
-    def sought(self, node: gast.AST, of: gast.AST, test: Callable[[gast.AST], gast.AST], positive: bool) -> gast.AST:
-        """Whether an item of the generator, which then makes no more of them, meets the test; or whether none does."""
-        found, item = self.namer.fresh("found"), self.namer.fresh("item")
-        self.locals |= {found, item}
-        leave = [assign(found, constant(True, node), node), gast.copy_location(gast.Break(), node)]
-        body = [if_(test(load(item, node)), leave, node)]
-        loop = gast.For(target=store(item, node), iter=of, body=body, orelse=[], type_comment=None)
-        self.before += self.block([assign(found, constant(False, node), node), gast.copy_location(loop, node)])
-        return load(found, node) if positive else _negated(load(found, node))
-
-    def as_list(self, call: gast.Call) -> gast.AST:
-        generator = self.generator(call)
-        if generator is not None and _is_endless(generator.tree) and not _ends(generator.tree):
-            self.refuse(call, "taking in a generator without end", "loop over it, and break.", kind="yield")
-        items, item = self.namer.fresh("items"), self.namer.fresh("item")
-        append = gast.Attribute(value=load(items, call), attr="append", ctx=gast.Load())
-        put = gast.Expr(value=gast.Call(func=append, args=[load(item, call)], keywords=[]))
-        loop = gast.For(target=store(item, call), iter=call, body=[_at(put, call)], orelse=[], type_comment=None)
-        empty = gast.copy_location(gast.List(elts=[], ctx=gast.Load()), call)
-        made = self.visit_For(gast.copy_location(loop, call))
-        self.before += [assign(items, empty, call), *(made if isinstance(made, list) else [made])]
-        self.locals |= {items, item}
-        return load(items, call)
+    def changes(self, call: gast.AST) -> bool:
+        """Whether this calls a generator that may do more than to make items, or is given a function that does."""
+        found = self.generator(call)
+        if found is None:
+            return False
+        effects = self.effects if found.scope is None else Effects(found.scope)
+        return effects.function_acts(found.tree) or any(map(self.effects.acts, _arguments(call)))
 
     # --- a loop over a generator ----------------------------------------------------------------------
 
@@ -295,8 +160,6 @@ class _Inliner(gast.NodeTransformer):
             self.refuse(
                 call, f"`{name}`, a generator that calls itself", "collect what it yields in a list.", kind="yield"
             )
-        if name == "pairwise":
-            self.check_lazy(call.args)
         self.found += 1
         number = self.found
         tree = generator.tree if generator.here else _at(generator.tree, call)
@@ -308,7 +171,14 @@ class _Inliner(gast.NodeTransformer):
         given = self.given(call, tree, fixed)
         in_place = (v for v, g in given.items() if self.generator(g) or self.is_nested_function(g))
         through = {v: given[v] for v in in_place if v not in assigned_names(tree.body)}  # looped over or called
-        made = [assign(new[v], value, call) for v, value in given.items() if v not in through]
+        made: Statements = []
+        for v, value in given.items():
+            if v not in through:
+                made.append(assign(new[v], value, call))
+            elif isinstance(value, gast.Call):  # its arguments are evaluated now, though it begins later
+                value.args = [self.kept(argument, made) for argument in value.args]
+                for keyword in value.keywords:
+                    keyword.value = self.kept(keyword.value, made)
         body = [_Renamed({**fixed, **new}, through).visit(renamed(statement, {})) for statement in tree.body]
         _number(body, number)
         flags = {kind: self.namer.fresh(kind) for kind in ("left", "ended")}
@@ -323,10 +193,19 @@ class _Inliner(gast.NodeTransformer):
         made.append(while_true([*body, gast.copy_location(gast.Break(), node)], node))
         if node.orelse and left:
             (flag,) = left
-            made.append(if_(_negated(load(flag, node)), node.orelse, node))
+            made.append(if_(negated(load(flag, node)), node.orelse, node))
         else:
             made += node.orelse
         return made
+
+    def kept(self, argument: gast.AST, made: Statements) -> gast.AST:
+        """The argument under a name; one that is looped over, or called, as it is."""
+        if isinstance(argument, gast.Constant | gast.Name | gast.Lambda) or self.generator(argument):
+            return argument
+        name = self.namer.fresh("given")
+        self.locals.add(name)
+        made.append(assign(name, argument, argument))
+        return load(name, argument)
 
     def is_nested_function(self, node: gast.AST) -> bool:
         return isinstance(node, gast.Name) and node.id in self.functions
@@ -346,7 +225,7 @@ class _Inliner(gast.NodeTransformer):
             )
 
     def given(self, call: gast.Call, tree: gast.FunctionDef, fixed: Mapping[str, str]) -> dict[str, gast.AST]:
-        """The arguments by the names of the parameters; a default that is ``fixed`` has that name."""
+        """The arguments by the parameters' names, in the call's order; a default that is ``fixed`` has that name."""
         arguments = tree.args
         positional = [a.id for a in (*arguments.posonlyargs, *arguments.args)]
         given = dict(zip(positional, call.args, strict=False))
@@ -360,11 +239,11 @@ class _Inliner(gast.NodeTransformer):
             self.refuse(
                 call, f"this call of `{tree.name}`", "pass the arguments that it takes.", kind="wrong-arguments"
             )
-        for name in set(wanted) - set(given):
+        for name in (name for name in wanted if name not in given):
             if name not in fixed and not isinstance(defaults[name], gast.Constant):
                 self.refuse(call, f"the default of `{name}`", "pass the argument.", kind="default-value")
             given[name] = load(fixed[name], call) if name in fixed else defaults[name]
-        return {name: given[name] for name in wanted}
+        return given
 
 
 class _Written:
@@ -454,12 +333,21 @@ class _Renamed(gast.NodeTransformer):
         return node
 
 
+def without_unused(tree: gast.FunctionDef, unused: Collection[str]) -> gast.FunctionDef:
+    """The function without the generators of these names."""
+    return _Without(unused).visit(tree)
+
+
 class _Without(gast.NodeTransformer):
-    def __init__(self, functions: set[str]):
+    def __init__(self, functions: Collection[str]):
         self.functions = functions
 
     def visit_FunctionDef(self, node: gast.FunctionDef) -> gast.AST | None:
         return None if node.name in self.functions and _is_generator(node) else self.generic_visit(node)
+
+
+def _arguments(call: gast.Call) -> list[gast.AST]:
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
 
 
 def _is_generator(node: gast.FunctionDef) -> bool:
@@ -473,12 +361,12 @@ def _is_generator(node: gast.FunctionDef) -> bool:
     return False
 
 
-def _is_endless(node: gast.FunctionDef) -> bool:
+def is_endless(node: gast.FunctionDef) -> bool:
     loops = (part for part in gast.walk(node) if isinstance(part, gast.While))
     return any(isinstance(loop.test, gast.Constant) and loop.test.value for loop in loops)
 
 
-def _ends(node: gast.FunctionDef) -> bool:
+def ends(node: gast.FunctionDef) -> bool:
     return any(isinstance(part, gast.Return | gast.Break | gast.Raise) for part in gast.walk(node))
 
 

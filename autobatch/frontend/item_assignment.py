@@ -7,6 +7,7 @@ from types import BuiltinFunctionType, ModuleType
 import gast
 
 from autobatch import errors
+from autobatch.frontend.effects import may_act
 from autobatch.frontend.source import SUPPORT, Source
 from autobatch.frontend.syntax import (
     Namer,
@@ -141,11 +142,6 @@ class Rewriter(gast.NodeTransformer):
                 )
             case _:
                 return [gast.copy_location(gast.Assign(targets=[target], value=value, type_comment=None), target)]
-
-
-def may_act(node: gast.AST) -> bool:
-    """Whether evaluating this may do something."""
-    return any(isinstance(part, gast.Call | gast.NamedExpr) for part in gast.walk(node))
 
 
 def _bare(element: gast.AST) -> gast.AST:

@@ -50,18 +50,36 @@ def accumulate(items, function):
 """
 _PAIRWISE = """
 def pairwise(items):
-    pool = list(items)
-    for k in range(len(pool) - 1):
-        yield pool[k], pool[k + 1]
+    begun = False
+    for item in items:
+        if begun:
+            yield before, item
+        before = item
+        begun = True
 """
 _SLICE = """
 def islice(items, stop):
+    if stop < 0:
+        raise ValueError("Stop argument for islice() must be None or an integer: 0 <= x <= sys.maxsize.")
     taken = 0
     if stop > 0:
         for item in items:
             yield item
             taken += 1
             if taken >= stop:
+                return
+"""
+_SLICE_BETWEEN = """
+def islice(items, start, stop):
+    if start < 0 or stop < 0:
+        raise ValueError("Indices for islice() must be None or an integer: 0 <= x <= sys.maxsize.")
+    taken, end = 0, max(start, stop)
+    if end > 0:
+        for item in items:
+            if taken >= start:
+                yield item
+            taken += 1
+            if taken >= end:
                 return
 """
 _TAKE_WHILE = """
@@ -113,10 +131,10 @@ def _chain(arguments: int) -> str:
 
 def _product(arguments: int) -> str:
     text = f"def product({', '.join(f'items_{k}' for k in range(arguments))}):\n"
-    for k in range(1, arguments):
+    for k in range(arguments):
         text += f"    pool_{k} = list(items_{k})\n"
     for k in range(arguments):
-        text += f"{'    ' * (k + 1)}for item_{k} in {f'pool_{k}' if k else 'items_0'}:\n"
+        text += f"{'    ' * (k + 1)}for item_{k} in pool_{k}:\n"
     return f"{text}{'    ' * (arguments + 1)}yield ({''.join(f'item_{k}, ' for k in range(arguments))})\n"
 
 
@@ -134,13 +152,13 @@ def _choices(name: str, size: int) -> str:
     return f"{text}{'    ' * (size + 1)}yield ({''.join(f'pool[at_{k}], ' for k in range(size))})\n"
 
 
-_WRITTEN: tuple[tuple[Callable, tuple[str | None, ...]], ...] = (  # the texts for no, one, two arguments
+_WRITTEN: tuple[tuple[Callable, tuple[str | None, ...]], ...] = (  # the texts for no, one, two, three arguments
     (itertools.count, (_COUNT, _COUNT, _COUNT)),
     (itertools.repeat, (None, _REPEAT, _REPEAT_TIMES)),
     (itertools.cycle, (None, _CYCLE)),
     (itertools.accumulate, (None, _ACCUMULATE, _ACCUMULATE_BY)),
     (itertools.pairwise, (None, _PAIRWISE)),
-    (itertools.islice, (None, None, _SLICE)),
+    (itertools.islice, (None, None, _SLICE, _SLICE_BETWEEN)),
     (itertools.takewhile, (None, None, _TAKE_WHILE)),
     (itertools.dropwhile, (None, None, _DROP_WHILE)),
     (itertools.filterfalse, (None, None, _FILTER_FALSE)),

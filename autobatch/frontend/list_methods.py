@@ -6,7 +6,8 @@ from functools import cached_property
 
 import gast
 
-from autobatch.frontend.item_assignment import Rewriter, may_act
+from autobatch.frontend.effects import may_act
+from autobatch.frontend.item_assignment import Rewriter
 from autobatch.frontend.refusals import refusal
 from autobatch.frontend.source import CLASS, SUPPORT
 from autobatch.frontend.syntax import (

@@ -38,7 +38,9 @@ from autobatch.language.indexing import ROLLED, alike, unroll
 from autobatch.language.values import is_tensor
 
 Item = Callable[[gast.AST], gast.AST]  # from a position to what is there
-Finder = Callable[[list[gast.Name], gast.AST], gast.AST]  # the same, for the names of the parts
+Finder = Callable[[list[gast.AST], gast.AST], gast.AST]  # the same, for the names of the parts
+Part = tuple[gast.AST | None, str]  # "items" that a loop goes through, or how many they were ("begun"); a "number"
+Length = Callable[[list[gast.AST]], gast.AST]  # for the names of the parts
 _ITERATORS = (builtins.zip, builtins.enumerate, builtins.reversed)
 
 
@@ -142,19 +144,20 @@ class Loops(Calls):
 
     def sequence_loop(self, node: gast.For) -> None:
         """``for row in x``: over a tensor's leading axis, over a Python sequence of like items, or over several."""
-        lengths, item = self.iteration(node.iter, node, "sequence")
-        stop = lengths[0] if len(lengths) == 1 else support("min_", lengths, node)
-        if not any(self.may_grow_list(part) for statement in node.body for part in gast.walk(statement)):
-            stop = self.temporary(stop, "stop")
         position = self.fresh("next")
+        lengths, item = self.iteration(node.iter, node, "sequence", load(position, node))
+        stop = lengths[0] if len(lengths) == 1 else support("min_", lengths, node)
+        if not self.may_grow_lists(node):
+            stop = self.temporary(stop, "stop")
         more = gast.Compare(left=load(position, node), ops=[gast.Lt()], comparators=[stop])
         self.out.append(assign(position, constant(0, node), node))
         value = item(load(position, node))
         self.counted_loop(node, position, gast.copy_location(more, node), value, constant(1, node))
 
-    def may_grow_list(self, node: gast.AST) -> bool:
-        """Whether this may change the length of a list that a loop goes through."""
-        return isinstance(node, gast.Call) and (is_method(node) or self.callee(node.func) is not None)
+    def may_grow_lists(self, loop: gast.AST) -> bool:
+        """Whether the body may change the length of a list that the loop goes through."""
+        calls = (n for s in getattr(loop, "body", ()) for n in gast.walk(s) if isinstance(n, gast.Call))
+        return any(is_method(call) or self.callee(call.func) is not None for call in calls)
 
     def counted_loop(self, node: gast.For, position: str, more: gast.AST, item: gast.AST, step: gast.AST) -> None:
         """While there is more, binds the target to the item, advances, and runs the body."""
@@ -168,53 +171,81 @@ class Loops(Calls):
 
     # --- position by position ---------------------------------------------------------------------
 
-    def iteration(self, iterable: gast.AST, at: gast.AST, operator: str) -> tuple[list[gast.AST], Item]:
+    def iteration(
+        self, iterable: gast.AST, at: gast.AST, operator: str, position: gast.AST
+    ) -> tuple[list[gast.AST], Item]:
         """Lengths of what a loop goes through, the shortest of which counts, and what it finds at a position.
 
         Through ``zip``, ``enumerate`` and ``reversed`` each position is looked up when its turn comes, as in Python.
-        """
-        parts: list[gast.AST] = []
-        lengths: list[gast.AST] | None = [] if operator == "sequence" else None  # of ranges that are not parts
-        finder = self.finder(iterable, parts, lengths)
-        sources = self.in_order(parts)
-        if len(parts) > 1:
-            sources = [self.named(source, "part") for source in sources]
-        names = []
-        for k, source in enumerate(sources):
-            beside = [other for n, other in enumerate(sources) if n != k]
-            names.append(self.temporary(support(operator, [source, *beside], at), "items"))
-            self.loops[names[-1].id] = place(at)
-        lengths = [*(lengths or ()), *(support("len_", [name], at) for name in names)]
-        return lengths, lambda position: finder(names, position)
 
-    def finder(self, node: gast.AST, parts: list[gast.AST], lengths: list[gast.AST] | None) -> Finder:
-        """What an iterable has at a position, in terms of its parts, to which it adds; in a range, it is computed."""
+        Args:
+          iterable: what it goes through.
+          at: the loop, or comprehension.
+          operator: what looks at each part before.
+          position: the one for which the lengths are asked.
+        """
+        parts: list[Part] = []
+        ranges: list[Length] | None = [] if operator == "sequence" else None
+        finder = self.finder(iterable, parts, ranges, turns_back=self.may_grow_lists(at))
+        sources = self.in_order([part for part, _ in parts if part is not None])
+        if len(sources) > 1:
+            sources = [self.named(source, "part") for source in sources]
+        through = [source for source, (_, kind) in zip(sources, _given(parts), strict=True) if kind == "items"]
+        names, lengths = [], []
+        for _, kind in parts:
+            if kind == "begun":  # where it begins, whatever becomes of the list
+                names.append(self.temporary(lengths.pop(), "begun"))
+                lengths.append(support("length_from_end", [*names[-2:], position], at))
+                continue
+            source = sources.pop(0)
+            if kind == "items":
+                beside = [other for other in through if other is not source]
+                source = self.temporary(support(operator, [source, *beside], at), "items")
+                self.loops[source.id] = place(at)
+                lengths.append(support("len_", [source], at))
+            names.append(source)
+        return [*(length(names) for length in ranges or ()), *lengths], lambda position: finder(names, position)
+
+    def finder(self, node: gast.AST, parts: list[Part], ranges: list[Length] | None, turns_back: bool) -> Finder:
+        """What an iterable has at a position, in terms of its parts, to which it adds; in a range, it is computed.
+
+        Args:
+          node: the iterable.
+          parts: to this its parts are added.
+          ranges: to this the lengths of ranges are added; without, these are parts themselves.
+          turns_back: whether ``reversed`` goes through what may change its length.
+        """
         call = node if isinstance(node, gast.Call) else None
         builtin = self.static_value(node.func) if call and not any(map(_is_starred, node.args)) else None
         options = {keyword.arg: keyword.value for keyword in call.keywords} if call else {}
+        k = len(parts)
         if builtin is builtins.enumerate and 1 <= len(node.args) <= 2 and set(options) <= {"start"}:
-            first = next(iter([*node.args[1:], *options.values()]), constant(0, node))
-            start = self.named(self.expression(first), "start")
-            inner = self.finder(node.args[0], parts, lengths)
+            inner = self.finder(node.args[0], parts, ranges, turns_back)
+            start = len(parts)
+            parts.append((next(iter([*node.args[1:], *options.values()]), constant(0, node)), "number"))
 
-            def numbered(names: list[gast.Name], position: gast.AST) -> gast.AST:
-                return _tuple([_sum(position, start, node), inner(names, position)], node)
+            def numbered(names: list[gast.AST], position: gast.AST) -> gast.AST:
+                return _tuple([_sum(position, names[start], node), inner(names, position)], node)
 
             return numbered
         if builtin is builtins.zip and node.args and not options:
-            each = [self.finder(argument, parts, lengths) for argument in node.args]
+            each = [self.finder(argument, parts, ranges, turns_back) for argument in node.args]
             return lambda names, position: _tuple([find(names, position) for find in each], node)
         is_range = builtin is builtins.range and 1 <= len(node.args) <= 2 and self.static_value(node) is UNKNOWN
-        if is_range and lengths is not None:
-            bounds = [support("integer", [self.expression(bound)], node) for bound in node.args]
-            first, last = [self.named(bound, "bound") for bound in [constant(0, node), *bounds][-2:]]
-            lengths.append(gast.copy_location(gast.BinOp(left=last, op=gast.Sub(), right=first), node))
-            return lambda names, position: _sum(position, first, node)
+        if is_range and ranges is not None:
+            bounds = [support("integer", [bound], node) for bound in node.args]
+            parts += [(bound, "number") for bound in [constant(0, node), *bounds][-2:]]
+            ranges.append(
+                lambda names: gast.copy_location(gast.BinOp(left=names[k + 1], op=gast.Sub(), right=names[k]), node)
+            )
+            return lambda names, position: _sum(position, names[k], node)
         turned = builtin is builtins.reversed and len(node.args) == 1 and not options
-        k = len(parts)
-        parts.append(node.args[0] if turned else node)
+        if turned and turns_back:
+            parts += [(node.args[0], "items"), (None, "begun")]
+            return lambda names, position: support("item", [names[k], _last(names[k + 1], position)], node)
+        parts.append((node.args[0] if turned else node, "items"))
         operator = "item_from_end" if turned else "item"
-        return lambda names, position: support(operator, [load(names[k].id, node), position], node)
+        return lambda names, position: support(operator, [names[k], position], node)
 
     # --- unrolled ---------------------------------------------------------------------------------
 
@@ -253,7 +284,7 @@ class Loops(Calls):
             items = self.temporary(support(operator, [self.expression(iterable)], at), "items")
             self.loops[items.id] = key
             return [support("item", [load(items.id, at), constant(k, at)], at) for k in range(count)], []
-        lengths, item = self.iteration(iterable, at, operator)
+        lengths, item = self.iteration(iterable, at, operator, constant(count, at))
         check = support("gone_through", [constant(count, at), *lengths], at)
         return [item(constant(k, at)) for k in range(count)], [gast.copy_location(gast.Expr(value=check), at)]
 
@@ -418,6 +449,16 @@ def _sum(position: gast.AST, start: gast.AST, at: gast.AST) -> gast.AST:
     if isinstance(start, gast.Constant) and start.value == 0:
         return position
     return gast.copy_location(gast.BinOp(left=position, op=gast.Add(), right=start), at)
+
+
+def _given(parts: Sequence[Part]) -> list[Part]:
+    return [part for part in parts if part[0] is not None]
+
+
+def _last(length: gast.AST, position: gast.AST) -> gast.AST:
+    """``length - 1 - position``"""
+    end = gast.copy_location(gast.BinOp(left=length, op=gast.Sub(), right=constant(1, length)), length)
+    return gast.copy_location(gast.BinOp(left=end, op=gast.Sub(), right=position), length)
 
 
 def _is_starred(node: gast.AST) -> bool:

@@ -15,9 +15,10 @@ from dataclasses import replace
 
 import gast
 
+from autobatch.frontend.effects import Effects
 from autobatch.frontend.refusals import refusal
 from autobatch.frontend.source import Source
-from autobatch.frontend.syntax import Namer, acts, assigned_names, load, names, parameter_names, renamed, store
+from autobatch.frontend.syntax import Namer, assigned_names, load, names, parameter_names, renamed, store
 
 TAKE_ALL = (
     builtins.sum, builtins.list, builtins.tuple, builtins.sorted, builtins.min, builtins.max, builtins.set,
@@ -38,7 +39,7 @@ def without_maps(source: Source) -> Source:
 
 class _Maps(gast.NodeTransformer):
     def __init__(self, source: Source):
-        self.source, self.namer = source, Namer(source.tree)
+        self.source, self.namer, self.effects = source, Namer(source.tree), Effects(source)
         self.locals = {*source.parameters, *assigned_names(source.tree.body)}
 
     def is_builtin(self, node: gast.AST, *functions: object) -> bool:
@@ -80,8 +81,8 @@ class _Maps(gast.NodeTransformer):
     def visit_Call(self, node: gast.Call) -> gast.AST:
         taken = {id(part) for part in self.parts(node)}
         key = next((k.value for k in node.keywords if k.arg == "key"), None)
-        beside = key is not None and not self.is_builtin(node.func, builtins.sorted) and self.acts(key)
-        if beside and any(self.acts(part) for each in node.args for part in gast.walk(each)):
+        beside = key is not None and not self.is_builtin(node.func, builtins.sorted) and self.effects.acts(key)
+        if beside and any(map(self.effects.acts, node.args)):
             raise refusal(
                 self.source.location(node),
                 "a key that changes something, beside a map that does",
@@ -99,7 +100,7 @@ class _Maps(gast.NodeTransformer):
         if isinstance(node, gast.GeneratorExp):
             return gast.copy_location(gast.ListComp(elt=node.elt, generators=node.generators), node)
         function, *iterables = node.args
-        if self.acts(function) and any(self.acts(part) for each in iterables for part in gast.walk(each)):
+        if self.effects.acts(function) and any(map(self.effects.acts, iterables)):
             raise refusal(
                 self.source.location(node),
                 "a map of a map where both change something, item by item",
@@ -118,12 +119,6 @@ class _Maps(gast.NodeTransformer):
         each = gast.comprehension(target=target, iter=iterable, ifs=[] if is_map else [found], is_async=0)
         element = found if is_map else load(items[0], node)
         return gast.copy_location(gast.ListComp(elt=element, generators=[each]), node)
-
-    def acts(self, function: gast.AST) -> bool:
-        """Whether this names a nested function that may change something."""
-        name = getattr(function, "id", None)
-        nested = (n for n in gast.walk(self.source.tree) if isinstance(n, gast.FunctionDef) and n.name == name)
-        return any(map(acts, nested))
 
     def applied(self, function: gast.AST, items: list[str], at: gast.Call) -> gast.AST:
         if isinstance(function, gast.Constant) and function.value is None:

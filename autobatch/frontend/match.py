@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 import gast
@@ -42,15 +44,29 @@ class _Matches(gast.NodeTransformer):
             bindings = [assign(name, load(subject, node), node) for name, subject in case.bound.items()]
             body = [*bindings, *(made for s in each.body for made in _listed(self.visit(s)))]
             tests = case.tests
+            if each.guard is not None and self.are_read_elsewhere(case.bound, each):
+                last = self.bound_before_guard(tests, bindings, self.visit(each.guard), body[len(bindings) :], last)
+                continue
             if each.guard is not None:
                 tests = [*tests, renamed(self.visit(each.guard), case.bound)]
-            if not tests:
-                last = body
-                continue
-            test = tests[0] if len(tests) == 1 else gast.BoolOp(op=gast.And(), values=tests)
-            arm = gast.If(test=gast.copy_location(test, tests[0]), body=body, orelse=last)
-            last = [gast.copy_location(arm, node)]
+            last = _if_all(tests, body, last)
         return [*before, *last]
+
+    def are_read_elsewhere(self, bound: Iterable[str], case: gast.match_case) -> bool:
+        """Whether these names are read but in the case itself."""
+        reads = Counter(_reads(self.source.tree))
+        inside = Counter(_reads(case))
+        return any(reads[name] > inside[name] for name in bound)
+
+    def bound_before_guard(
+        self, tests: list[gast.AST], bindings: Statements, guard: gast.AST, body: Statements, last: Statements
+    ) -> Statements:
+        """Names stay bound where the guard does not hold."""
+        if not tests:
+            return [*bindings, *_if_all([guard], body, last)]
+        holds = self.namer.fresh("holds")
+        bound = _if_all(tests, [*bindings, assign(holds, guard, guard)], [])
+        return [assign(holds, constant(False, guard), guard), *bound, *_if_all([load(holds, guard)], body, last)]
 
     def pattern(self, pattern: gast.AST, subjects: list[str], is_tuple: bool, case: _Case, at: gast.AST) -> None:
         """Adds to the case what the pattern asks of the subjects; those of a tuple are matched by a sequence."""
@@ -87,6 +103,18 @@ class _Matches(gast.NodeTransformer):
                     return
         what = "a `case` of another kind than numbers, None, names, `|`, and sequences for a tuple"
         raise refusal(self.source.location(at), what, "use if and elif.", "match-statement")
+
+
+def _if_all(tests: list[gast.AST], body: Statements, orelse: Statements) -> Statements:
+    if not tests:
+        return body
+    test = tests[0] if len(tests) == 1 else gast.BoolOp(op=gast.And(), values=tests)
+    arm = gast.If(test=gast.copy_location(test, tests[0]), body=body, orelse=orelse)
+    return [gast.copy_location(arm, tests[0])]
+
+
+def _reads(tree: gast.AST) -> Iterator[str]:
+    return (n.id for n in gast.walk(tree) if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Load))
 
 
 def _compared(subject: str, operator: gast.AST, value: gast.AST) -> gast.AST:

@@ -11,8 +11,9 @@ return count
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import gast
 
@@ -23,7 +24,7 @@ from autobatch.frontend.syntax import assign, assigned_names, constant, load, pa
 def without_nonlocals(source: Source) -> Source:
     """The function in which nothing is nonlocal, where each such variable is first assigned in the body itself."""
     tree = source.tree
-    declared = dict.fromkeys(name for part in _inside(tree) for name in _declared(part))
+    declared = _changed_inside(tree.body)
     given = [name for name in declared if name in parameter_names(tree.args)]
     first = {name: _first(name, tree) for name in declared if name not in given}
     names = {*given, *(name for name, at in first.items() if at is not None)}
@@ -42,16 +43,33 @@ def _boxed(name: str, at: gast.AST) -> gast.Assign:
     return assign(name, gast.copy_location(gast.List(elts=[load(name, at)], ctx=gast.Load()), at), at)
 
 
-def _inside(tree: gast.FunctionDef) -> Iterator[gast.FunctionDef]:
-    """The functions that are defined in this one."""
-    return (part for s in tree.body for part in gast.walk(s) if isinstance(part, gast.FunctionDef))
+def _changed_inside(body: Iterable[gast.AST]) -> dict[str, None]:
+    """The variables of these statements' scope that functions in it say are nonlocal."""
+    found: dict[str, None] = {}
+    for function in _within(body, gast.FunctionDef):
+        further = _changed_inside(function.body)
+        found |= dict.fromkeys(name for name in further if name not in _own(function))
+        found |= dict.fromkeys(_declared(function))
+    return found
 
 
 def _declared(function: gast.FunctionDef) -> list[str]:
-    """The names that a function says are nonlocal, or that one in it does."""
-    return [
-        name for s in function.body for part in gast.walk(s) if isinstance(part, gast.Nonlocal) for name in part.names
-    ]
+    """The names that a function says are nonlocal."""
+    return [name for part in _within(function.body, gast.Nonlocal) for name in part.names]
+
+
+def _own(function: gast.FunctionDef) -> set[str]:
+    """The variables of a function."""
+    return {*assigned_names(function.body)} - {*_declared(function)} | {*parameter_names(function.args)}
+
+
+def _within(body: Iterable[gast.AST], kind: type) -> Iterator[Any]:
+    """The nodes of a kind among these and what they consist of, not looking into functions."""
+    for node in body:
+        if isinstance(node, kind):
+            yield node
+        if not isinstance(node, gast.FunctionDef | gast.Lambda):
+            yield from _within(gast.iter_child_nodes(node), kind)
 
 
 def _first(name: str, tree: gast.FunctionDef) -> int | None:
@@ -82,8 +100,7 @@ class _Items(gast.NodeTransformer):
 
     def visit_FunctionDef(self, node: gast.FunctionDef) -> gast.AST:
         node.args = self.with_defaults(node.args)
-        own = {*assigned_names(node.body)} - {*_declared(node)} | {*parameter_names(node.args)}
-        outer, self.names = self.names, self.names - own
+        outer, self.names = self.names, self.names - _own(node)
         body = [self.visit(statement) for statement in node.body]
         node.body = [s for s in body if s is not None] or [gast.copy_location(gast.Pass(), node)]
         self.names = outer

@@ -12,10 +12,11 @@ from collections.abc import Callable
 
 import gast
 
+from autobatch.frontend.comprehensions import as_loops
 from autobatch.frontend.list_methods import METHODS, POPS
 from autobatch.frontend.loops import Loops, place
 from autobatch.frontend.scope import UNKNOWN
-from autobatch.frontend.syntax import Statements, assign, constant, copied, if_, load, names, renamed, support
+from autobatch.frontend.syntax import Statements, assign, constant, if_, load, renamed, support
 from autobatch.language.indexing import ROLLED
 from autobatch.language.objects import CLASSES
 
@@ -118,23 +119,8 @@ class Reductions(Loops):
 
     def rolled(self, node: gast.AST, body: Callable[[gast.AST], Statements], ended: str | None = None) -> None:
         """The loops of a comprehension around what is done with each element; ``ended``: what says that they end."""
-        new: dict[str, str] = {}
-        through = []
-        for generator in node.generators:  # each sees the targets of those before it
-            iterable = renamed(generator.iter, new)
-            new = new | {name: self.fresh(name) for name in names(generator.target, gast.Store)}
-            through.append((copied(generator.target, new), iterable, [renamed(test, new) for test in generator.ifs]))
-        self.changing |= {*new.values()}
-        statements = body(renamed(node.elt, new))
-        for k, (target, iterable, tests) in reversed(list(enumerate(through))):
-            for test in reversed(tests):
-                statements = [if_(test, statements, test)]
-            loop = gast.For(target=target, iter=iterable, body=statements, orelse=[], type_comment=None)
-            loop = gast.copy_location(loop, target)
-            loop.path = getattr(node, "path", ())
-            statements = [loop]
-            if ended is not None and k:
-                statements.append(if_(load(ended, node), [gast.copy_location(gast.Break(), node)], node))
+        statements, new = as_loops(node, self.fresh, body, ended)
+        self.changing |= new
         self.out += self.block(statements)
 
     def accumulated(self, node: gast.AST, start: gast.AST, op: gast.AST, value: gast.AST | None = None) -> gast.AST:

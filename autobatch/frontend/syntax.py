@@ -103,6 +103,10 @@ def copied(target: gast.AST, new: Mapping[str, str]) -> gast.AST:
     return rebuilt(target, lambda part: copied(part, new) if isinstance(part, gast.expr) else part)
 
 
+def negated(node: gast.AST) -> gast.AST:
+    return gast.copy_location(gast.UnaryOp(op=gast.Not(), operand=node), node)
+
+
 def while_true(body: Statements, at: gast.AST) -> gast.While:
     return _located(gast.While(test=constant(True, at), body=body, orelse=[]), at)
 
@@ -278,13 +282,3 @@ def late_names(scope: gast.AST) -> list[str]:
 def assigned_names(body: Statements) -> list[str]:
     """The names that statements assign, which Python makes locals."""
     return names(body, gast.Store)
-
-
-def acts(function: gast.FunctionDef) -> bool:
-    """Whether a function may do more than to return something: change what others see, or raise."""
-    for part in gast.walk(function):
-        store = isinstance(part, gast.Subscript | gast.Attribute) and not isinstance(part.ctx, gast.Load)
-        method = isinstance(part, gast.Call) and isinstance(part.func, gast.Attribute)
-        if store or method or isinstance(part, gast.Nonlocal | gast.Raise | gast.Assert):
-            return True
-    return False

@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from autobatch import context, errors
-from autobatch.language import list_methods
+from autobatch.language import choices, list_methods
 from autobatch.language.containers import contents
 from autobatch.language.lists import MemberList, is_list, item_at
 from autobatch.language.structs import Rows
@@ -384,6 +384,11 @@ def _other_length() -> errors.UnsupportedSyntaxError:
 def item_from_end(items: Any, position: Any) -> Any:
     """What ``reversed(items)`` has at a position."""
     return item(items, _length(items) - 1 - position)
+
+
+def length_from_end(items: Any, begun: Any, position: Any) -> Any:
+    """How many items ``reversed`` has, which began at as many; none more where the list has become too short."""
+    return choices.ifexp(begun - 1 - position < _length(items), lambda: begun, lambda: 0)
 
 
 def setitem(value: Any, index: Any, item: Any) -> Any:

@@ -200,7 +200,7 @@ def maps_of_what_is_filtered(a, b):
     return sum(map(t, filter(u, (a, b)))), log
 
 
-@case(a, b, refused="generator-that-changes")
+@case(a, b)
 def pairs_of_a_map(a, b):
     n = [0]
 

@@ -1,0 +1,84 @@
+"""What evaluating something may do that others notice, as far as its text says."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Collection, Iterable
+from types import FunctionType, ModuleType
+from typing import Any
+
+import gast
+
+from autobatch.frontend.source import SUPPORT, Source, read
+from autobatch.frontend.syntax import assigned_names, parameter_names
+
+# What is not Python's own and stands elsewhere may do anything; what stands here does nothing, but for these few.
+_LIBRARIES = (
+    "autobatch", "builtins", "itertools", "math", "numpy", "statistics", "tensorflow", "tensorflow_probability",
+)  # fmt: skip
+_ACTING = (print, next, setattr, delattr, input, exec, eval)
+
+
+def may_act(node: gast.AST) -> bool:
+    """Whether evaluating this may do something."""
+    return any(isinstance(part, gast.Call | gast.NamedExpr) for part in gast.walk(node))
+
+
+class Effects:
+    """What the functions do that a function calls, or defines: do they more than to return something?
+
+    They do if they change what others see, or raise.  What they are given to call is not their own doing.
+    """
+
+    def __init__(self, source: Source):
+        self.source = source
+        self.own = {*source.parameters, *assigned_names(source.tree.body)}
+        functions = [node for node in gast.walk(source.tree) if isinstance(node, gast.FunctionDef)]
+        self.functions = {node.name: node for node in functions if node is not source.tree}
+
+    def acts(self, node: gast.AST) -> bool:
+        """Whether evaluating the expression may act, or calling a function that it hands on."""
+        return self._any_acts([node], (), ())
+
+    def function_acts(self, function: gast.FunctionDef, within: Collection[object] = ()) -> bool:
+        """``within``: the functions that are looked at, which may call each other."""
+        given = parameter_names(function.args)
+        return function not in within and self._any_acts(function.body, given, (*within, function))
+
+    def _any_acts(self, trees: Iterable[gast.AST], given: Collection[str], within: Collection[object]) -> bool:
+        return any(self._part_acts(part, given, within) for tree in trees for part in gast.walk(tree))
+
+    def _part_acts(self, part: gast.AST, given: Collection[str], within: Collection[object]) -> bool:
+        match part:
+            case gast.NamedExpr() | gast.Nonlocal() | gast.Raise() | gast.Assert():
+                return True
+            case gast.Subscript(ctx=gast.Store() | gast.Del()) | gast.Attribute(ctx=gast.Store() | gast.Del()):
+                return True
+            case gast.Name(id=name) if name in given or name == SUPPORT:
+                return False
+            case gast.Name(id=name) if name in self.functions:
+                return self.function_acts(self.functions[name], within)
+            case gast.Name(id=name, ctx=gast.Load()) if name not in self.own:
+                value = self.source.lookup(name, None)
+                return callable(value) and self._value_acts(value, within)
+            case gast.Call(func=gast.Name(id=name)) if name not in given:
+                return name in self.own and name not in self.functions
+            case gast.Call(func=gast.Attribute(value=gast.Name(id=name), attr=attribute)) if name not in self.own:
+                owner = self.source.lookup(name, None)
+                known = name == SUPPORT or isinstance(owner, ModuleType)
+                return not known or self._value_acts(getattr(owner, attribute, None), within)
+            case gast.Call():
+                return not isinstance(part.func, gast.Name)
+        return False
+
+    def _value_acts(self, value: Any, within: Collection[object]) -> bool:
+        value = inspect.unwrap(value) if callable(value) else value
+        module = getattr(value, "__module__", None) or type(value).__module__
+        if module.partition(".")[0] in _LIBRARIES:
+            return any(value is known for known in _ACTING)
+        if not isinstance(value, FunctionType):
+            return not isinstance(value, type)
+        source = read(value, {})
+        return value not in within and Effects(source)._any_acts(
+            source.tree.body, parameter_names(source.tree.args), (*within, value)
+        )

@@ -1,0 +1,375 @@
+"""Each part of a statement in its turn: what is made before the statement does not overtake what stands left of it."""
+
+# ruff: noqa
+import math
+from itertools import islice, pairwise, product
+
+import numpy as np
+
+from autobatch import autobatch
+from tests.meaning.case import case
+
+n = np.array([1, 2, 3, 0])
+b = np.array([2, 0, 5, 3])
+
+
+def items_of(xs):
+    for x in xs:
+        yield x
+
+
+def push(xs, v):
+    xs.append(v)
+    return v
+
+
+@case(n, b)
+def calls_left_of_a_generator(n, b):
+    xs, ys, zs = [n], [n, b], [n, b]
+    one = push(xs, 5) + sum(items_of(xs))
+    two = ys.pop() + sum(items_of(ys))
+    three = [push(zs, 7), sum(items_of(zs)), len(zs)]
+    return one, two, three
+
+
+@case(n, b)
+def items_left_of_a_generator(n, b):
+    xs, log = [n, b], []
+
+    def taking():
+        while xs:
+            log.append(len(xs))
+            yield xs.pop()
+
+    total = xs[0] * 10 + sum(taking())
+    return total, log
+
+
+@case(n)
+def calls_left_of_next(n):
+    xs, ys = [n], [n, 4]
+    first = push(xs, 7) + next(v for v in xs if v > 3)
+    second = ys.pop() - next((v for v in ys if v > 3), 100)
+    return first, second, xs, ys
+
+
+@case(n)
+def a_walrus_left_of_a_generator(n):
+    y = n
+    total = (y := n + 5) + sum(items_of([y]))
+    other = y * 100 + sum(items_of([(y := 2), y]))
+    return total, other, y
+
+
+@case(n, b)
+def calls_left_of_a_search(n, b):
+    xs, ys, zs = [n], [n], [b]
+    one = [(push(xs, b) > 1) in items_of(xs), xs[0] + 1 in items_of(xs)]
+    two = [push(ys, b), b in items_of(ys), any(v > 2 for v in items_of(ys))]
+    three = (push(zs, n), all(items_of(zs)))
+    return one, two, three
+
+
+@case(n, b)
+def a_generator_within_arguments(n, b):
+    xs = [n]
+    together = max(push(xs, b), sum(items_of(xs)), push(xs, 1), sum(items_of(xs)))
+    table = {"a": push(xs, 1), "b": sum(items_of(xs)), "c": push(xs, 2) + sum(items_of(xs))}
+    return together, table["a"], table["b"], table["c"]
+
+
+@case(n, b)
+def added_in_place_from_a_generator(n, b):
+    xs, total = [n, b], [10, 20]
+
+    def taking():
+        for x in items_of(xs):
+            yield x
+
+    total[0] += sum(taking())
+    total[xs[0] % 2] -= sum(items_of(xs))
+    return total
+
+
+@case(n, refused="generator-that-changes")
+def added_in_place_to_what_a_generator_changes(n):
+    total = [n]
+
+    def adding():
+        total[0] += 10
+        yield 1
+
+    total[0] += sum(adding())
+    return total
+
+
+@case(n, b)
+def item_by_item_from_a_generator(n, b):
+    log, both = [], []
+
+    def numbers():
+        for i in range(3):
+            log.append(i)
+            yield i * n
+
+    squares = [push(log, v * 10) for v in numbers() if v != b]
+    sums = sum(push(both, v) + len(log) for v in numbers())
+    return squares, sums, log, both
+
+
+@case(n, b)
+def nonlocals_of_the_function_around(n, b):
+    x, y = 1, n
+
+    def outer():
+        x = 2
+
+        def inner():
+            nonlocal x, y
+            x += b
+            y += x
+
+        inner()
+        inner()
+        return x
+
+    def other():
+        nonlocal x
+        x *= 3
+        return x
+
+    return outer() * 10 + x, y, other(), x
+
+
+@case(n, b)
+def nonlocals_of_a_parameter_around(n, b):
+    x = n
+
+    def outer(x):
+        def inner():
+            nonlocal x
+            x += 1
+            return x
+
+        return inner() + inner()
+
+    return outer(b), x, outer(x)
+
+
+@case(n)
+def reversed_lists_that_grow(n):
+    xs, ys, turns = [1] * (n + 1), [n], 0
+    for v in reversed(xs):
+        if len(xs) < 4:
+            xs.append(0)
+    for v in reversed(ys):
+        turns += 1
+        if len(ys) < 3:
+            ys.append(0)
+    zs = [n, 2, 3, 4]
+    seen = []
+    for v in reversed(zs):
+        seen.append(v)
+        zs[0] = 9
+    return xs, ys, turns, seen
+
+
+@case(n)
+def reversed_lists_that_shrink(n):
+    xs, seen = [n, 1, 2, 3, 4], []
+    for v in reversed(xs):
+        seen.append(v)
+        if len(xs) > n + 1:
+            xs.pop()
+    return seen, xs
+
+
+@case(n)
+def pools_of_products(n):
+    xs, ys, turns = [1, n], [n, 0], 0
+    for p, q in product(xs, [1]):
+        turns += 1
+        if len(xs) < 4:
+            xs.append(7)
+    for p, q in product(ys, [1, 2]):
+        ys[1] += 1
+        turns = turns * 10 + p
+    return turns, xs, ys
+
+
+@case(n)
+def pairs_of_what_changes(n):
+    xs, digits = [n, 2, 3, 4], 0
+    for p, q in pairwise(xs):
+        digits = digits * 10 + p * q
+        xs[2] = 9
+        xs[0] = 7
+    return digits
+
+
+@case(np.array([1, -1, 2, 0, 5]))
+def slices_of_members_lengths(n):
+    total = 0
+    for v in islice([1, 2, 3], n):
+        total += v
+    return total
+
+
+@case(n, b)
+def enumerated_from_a_computed_start(n, b):
+    xs, out = [n], []
+
+    def grown():
+        xs.append(b)
+        return xs
+
+    for k, v in enumerate(grown(), len(xs)):
+        out.append((k, v))
+    return out
+
+
+class Box:
+    def __init__(self, value):
+        self.value, self.log = value, [0, 0, 0]
+
+    @property
+    def noisy(self):
+        self.log[0] += 1
+        return self.value
+
+    def __add__(self, other):
+        self.log[1] += 1
+        return self.value + other
+
+    def __lt__(self, other):
+        self.log[2] += 1
+        return self.value < other
+
+    def reset(self, v):
+        self.log = [v, v, v]
+        return v
+
+    def grow(self, v):
+        self.log.append(v)
+        return v
+
+
+@case(n)
+def properties_that_act_in_arms(n):
+    b = Box(n)
+    first = b.noisy if n > 1 else 0
+    second = b + 1 if n != 3 else 0
+    third = n > 1 and b.noisy > 0
+    fourth = 1 < n < b.noisy
+    fifth = n > 1 and b < 5
+    return first, second, b.log
+
+
+@case(n, b)
+def methods_that_replace_what_is_assigned_to(n, b):
+    box, other = Box(n), Box(b)
+    box.log[0] = box.reset(7)
+    other.log[other.log[1]] = other.reset(1) + 5
+    return box.log, other.log
+
+
+@case(n, b)
+def methods_that_grow_what_is_assigned_to(n, b):
+    box = Box(n)
+    box.log[-1] = box.grow(7)
+    box.log[1] += box.grow(b)
+    return box.log
+
+
+@case(n)
+def names_of_cases_with_guards(n):
+    y = -1
+    match n:
+        case y if y > 2:
+            found = 1
+        case 1:
+            found = 2
+        case _:
+            found = 3
+    return found, y
+
+
+@case(n, b)
+def names_of_sequences_with_guards(n, b):
+    p = q = -1
+    match (n, b):
+        case (p, q) if p > q:
+            found = 1
+        case (1, q):
+            found = 2
+        case _:
+            found = 3
+    return found, p, q
+
+
+def doubled(f):
+    def inner(*args):
+        return 2 * f(*args)
+
+    return inner
+
+
+@case(n)
+def decorated_inside(n):
+    @doubled
+    def f(k):
+        if k > 1:
+            return k
+        return -k
+
+    return f(n)
+
+
+@case(np.array([0.1, 1e16, 1.0]))
+def exact_sums(x):
+    return math.fsum([x, 1.0, -x, 1e-16, 0.1, 0.2, 0.3]), math.fsum([x] * 10)
+
+
+@case(np.array([2**53, 2**53 + 1, 3]), np.array([2.0**53, 2.0**53, 3.0]))
+def ints_beside_floats(n, x):
+    return n == x, n < x, n > x, n <= x, x != n
+
+
+@case(np.array([np.nan, 1.0]))
+def lists_with_nan(x):
+    xs = [x, 1.0]
+    return xs == [x, 1.0], [x] == xs[:1], x == x, x in xs, (x, 2) == (x, 2)
+
+
+@case(n)
+def tests_kept_under_a_name(n):
+    x = None
+    if n > 1:
+        x = n
+    f = x is not None
+    y = x + 1 if f else 0
+    return y
+
+
+@case(np.array([3, 5, 10]))
+def inverses(n):
+    return pow(n, -1, 7), pow(3, -1, n)
+
+
+@case(n)
+def unbound_locals(n):
+    try:
+        if n > 1:
+            v = n
+        return v
+    except UnboundLocalError:
+        return -1
+
+
+@case(n)
+def an_int_beside_floats(n):
+    value = n
+    before = value // 2 * 2 == value
+    if n > 1:
+        value = n / 2
+    return value, before
