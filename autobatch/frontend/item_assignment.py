@@ -71,7 +71,10 @@ class Rewriter(gast.NodeTransformer):
 
     def is_later(self, target: gast.AST, value: gast.AST) -> bool:
         """Whether it matters that Python evaluates the target after the value."""
-        moves = any(isinstance(n, gast.Subscript) and not isinstance(n.slice, gast.Constant) for n in gast.walk(target))
+        places = [part for part in gast.walk(target) if isinstance(part, gast.Subscript | gast.Attribute)]
+        indices = [place.slice for place in places if isinstance(place, gast.Subscript)]
+        inside = any(not isinstance(place.value, gast.Name) for place in places)
+        moves = inside or any(not isinstance(index, gast.Constant) for index in indices)
         return may_act(target) or (moves and any(map(self.may_change, gast.walk(value))))
 
     def may_change(self, node: gast.AST) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import builtins
 import heapq
 import math
 import statistics
@@ -12,6 +13,7 @@ from typing import Any
 
 from autobatch import ir
 from autobatch.frontend.core import Callee
+from autobatch.language.numbers import pow_
 
 
 def gcd(a, b):
@@ -69,10 +71,69 @@ def perm(n, k):
     return ways
 
 
+def power_modulo(base, exp, mod):
+    if mod == 0:
+        raise ValueError("pow() 3rd argument cannot be 0")
+    if exp >= 0:
+        return pow_(base, exp, mod)
+    size = abs(mod)
+    rest, common, inverse, factor = base % size, size, 1, 0  # Euclid: rest is inverse * base modulo size
+    while rest > 0:
+        times = common // rest
+        rest, common, inverse, factor = common - times * rest, rest, factor - times * inverse, inverse
+    if common != 1:
+        raise ValueError("base is not invertible for the given modulus")
+    return pow_(factor % size, -exp, mod)
+
+
+def fsum(seq):
+    partials, special, infinite = [0.0], 0.0, 0.0
+    for value in seq:
+        x = float(value)
+        if not math.isfinite(x):
+            special += x
+            if math.isinf(x):
+                infinite += x
+            continue
+        kept = []
+        for y in partials:  # each sum of two is rounded, and what it loses is a partial of its own
+            total = x + y
+            if not math.isfinite(total):
+                raise OverflowError("intermediate overflow in fsum")
+            lost = y - (total - x) if abs(x) >= abs(y) else x - (total - y)
+            if lost != 0.0:
+                kept.append(lost)
+            x = total
+        kept.append(x)
+        partials = kept
+    if special != 0.0:  # infinities, or NaN
+        if math.isnan(infinite):
+            raise ValueError("-inf + inf in fsum")
+        return special
+    k = len(partials) - 1
+    total, lost = partials[k], 0.0
+    while k > 0 and lost == 0.0:
+        k -= 1
+        before = total
+        total = before + partials[k]
+        lost = partials[k] - (total - before)
+    if k > 0 and ((lost < 0.0 and partials[k - 1] < 0.0) or (lost > 0.0 and partials[k - 1] > 0.0)):
+        twice = lost * 2.0  # halfway between two floats, and what follows says to which it belongs
+        if (total + twice) - total == twice:
+            total += twice
+    return total
+
+
 def mean(data):
     if len(data) < 1:
         raise statistics.StatisticsError("mean requires at least one data point")
     return sum(data) / len(data)
+
+
+def fmean(data):
+    if len(data) < 1:
+        raise statistics.StatisticsError("fmean requires at least one data point")
+    return math.fsum(data) / len(data)
 
 
 def median(data):
@@ -203,7 +264,8 @@ def insort_right(a, x):
 # Of each, how many arguments the call has that it stands for.
 _FUNCTIONS: dict[Callable, tuple[Callable, int]] = {
     math.gcd: (gcd, 2), math.lcm: (lcm, 2), math.comb: (comb, 2), math.perm: (perm, 2),
-    statistics.mean: (mean, 1), statistics.fmean: (mean, 1), statistics.median: (median, 1),
+    math.fsum: (fsum, 1), builtins.pow: (power_modulo, 3),
+    statistics.mean: (mean, 1), statistics.fmean: (fmean, 1), statistics.median: (median, 1),
     statistics.pvariance: (pvariance, 1), statistics.variance: (variance, 1),
     statistics.pstdev: (pstdev, 1), statistics.stdev: (stdev, 1), _rise: (_rise, 3), _sink: (_sink, 2),
     heapq.heappush: (heappush, 2), heapq.heappop: (heappop, 1), heapq.heapreplace: (heapreplace, 2),

@@ -76,7 +76,12 @@ class Nested(Sorting):
         return self.is_program(node)
 
     def is_program(self, node: gast.FunctionDef) -> bool:
-        """Whether a nested function branches, loops, changes what it gets, or calls itself or a function that does."""
+        """Whether a nested function branches, loops, changes what it gets, or calls itself or a function that does.
+
+        What a decorator makes of it is another function, which is Python's.
+        """
+        if not all(map(self.is_cache, node.decorator_list)):
+            return False
         own = bound_names(node)
 
         def is_autobatched(function: gast.AST) -> bool:

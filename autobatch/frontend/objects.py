@@ -18,6 +18,7 @@ from typing import Any
 import gast
 
 from autobatch.frontend.core import Callee
+from autobatch.frontend.effects import Effects
 from autobatch.frontend.item_assignment import Rewriter
 from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.source import read
@@ -34,6 +35,8 @@ _OPERATORS = {
     gast.Eq: "__eq__", gast.NotEq: "__ne__", gast.Lt: "__lt__", gast.LtE: "__le__", gast.Gt: "__gt__",
     gast.GtE: "__ge__",
 }  # fmt: skip
+_REFLECTED = {"__lt__": "__gt__", "__le__": "__ge__", "__eq__": "__eq__", "__ne__": "__ne__",
+    "__gt__": "__lt__", "__ge__": "__le__", "__neg__": "__neg__"}  # fmt: skip
 _FUNCTIONS: dict[Any, str] = {abs: "__abs__", len: "__len__"}
 
 
@@ -81,6 +84,9 @@ class Objects(Texts):
             if methods:
                 return support("not_", [self.dispatched(equal, node.left, methods, "left")], node)
         return super().on_Compare(node)
+
+    def may_run_early(self, node: gast.AST) -> bool:
+        return super().may_run_early(node) and not any(map(_is_acting_method, gast.walk(node)))
 
     def method_call(self, node: gast.Call) -> gast.AST | None:
         """``p.step(dt)``, ``abs(p)``, where they may be functions of the program."""
@@ -170,6 +176,28 @@ class Objects(Texts):
         call = gast.Call(func=function, args=[made, *node.args], keywords=node.keywords)
         self.autobatched_call(gast.copy_location(call, node), callee)
         return made
+
+
+def _is_acting_method(node: gast.AST) -> bool:
+    """Whether this may call a method of a user's class, one that does more than to return something."""
+    match node:
+        case gast.Attribute(attr=name):
+            found = [getattr(inspect.getattr_static(cls, name, None), "fget", None) for cls in CLASSES]
+        case gast.BinOp() | gast.UnaryOp() | gast.Compare():
+            operators = node.ops if isinstance(node, gast.Compare) else [node.op]
+            names = [_OPERATORS.get(type(op), "") for op in operators]
+            names += [_REFLECTED.get(name, name.replace("__", "__r", 1)) for name in names]
+            found = [inspect.getattr_static(cls, name, None) for cls in CLASSES for name in names]
+        case _:
+            return False
+    return any(map(_acts, found))
+
+
+def _acts(method: Any) -> bool:
+    if not isinstance(method, FunctionType) or method.__code__.co_filename == "<string>":  # as dataclasses have
+        return False
+    source = read(method, {})
+    return Effects(source).function_acts(source.tree)
 
 
 def _may_change_itself(method: Callee) -> bool:

@@ -226,7 +226,6 @@ STAND_INS: dict[Callable, Callable] = {
     math.factorial: _factorial,
     math.isqrt: _isqrt,
     math.prod: _prod,
-    math.fsum: lambda values: sum(rows(values)),
 }
 
 

@@ -122,7 +122,7 @@ def _not_converted(helper: types.TracebackType | None, places: list) -> Exceptio
     elif context.is_users(code):
         what, instead = (
             f"`{code.co_name}`",
-            "call it by its name: in a loop or a comprehension, not by map or the like.",
+            "call it by its name, in a loop or a comprehension, not by map or the like, nor through a decorator.",
         )
     else:
         what, instead = f"`{code.co_name}` of {_module(helper)}", "write what it does as a loop."

@@ -314,7 +314,7 @@ def doubled(f):
     return inner
 
 
-@case(n)
+@case(n, refused="not-autobatched")
 def decorated_inside(n):
     @doubled
     def f(k):
@@ -335,41 +335,6 @@ def ints_beside_floats(n, x):
     return n == x, n < x, n > x, n <= x, x != n
 
 
-@case(np.array([np.nan, 1.0]))
-def lists_with_nan(x):
-    xs = [x, 1.0]
-    return xs == [x, 1.0], [x] == xs[:1], x == x, x in xs, (x, 2) == (x, 2)
-
-
-@case(n)
-def tests_kept_under_a_name(n):
-    x = None
-    if n > 1:
-        x = n
-    f = x is not None
-    y = x + 1 if f else 0
-    return y
-
-
 @case(np.array([3, 5, 10]))
 def inverses(n):
     return pow(n, -1, 7), pow(3, -1, n)
-
-
-@case(n)
-def unbound_locals(n):
-    try:
-        if n > 1:
-            v = n
-        return v
-    except UnboundLocalError:
-        return -1
-
-
-@case(n)
-def an_int_beside_floats(n):
-    value = n
-    before = value // 2 * 2 == value
-    if n > 1:
-        value = n / 2
-    return value, before
