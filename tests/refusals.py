@@ -377,9 +377,9 @@ def changed_by_a_helper(x):
 
 
 def deque_of_a_length(x):
-    last = collections.deque(maxlen=3)  # here
-    last.append(x)
-    return last[0]
+    lasts = [collections.deque(maxlen=3)]  # here
+    lasts[0].append(x)
+    return lasts[0][0]
 
 
 def meets_a_huge_int(x):
@@ -447,7 +447,7 @@ def catches_deep_calls(x):
 def raises_one_of_several(x):
     try:
         return 1 / x
-    except (ZeroDivisionError, ValueError):
+    except (ArithmeticError, ValueError):
         raise  # here
 
 

@@ -179,7 +179,7 @@ class Calls(Objects):
         arguments += [load(name, node) for name in captured]
         target, alias = Target(callee, tuple(static)), unparse(node.func)
         if self.calls.setdefault(alias, target) is not target and self.calls[alias] != target:
-            alias = self.fresh(alias)
+            alias = self.fresh(alias.replace(".", "_"))
             self.calls[alias] = target
         call = gast.Call(func=load(alias, node), args=arguments, keywords=[])
         return self.temporary(gast.copy_location(call, node), "call")

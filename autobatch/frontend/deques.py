@@ -1,19 +1,131 @@
-"""A ``collections.deque`` is a list here: what a deque does otherwise is refused."""
+"""A ``collections.deque`` is a list here: what a deque does otherwise is written out, or refused.
+
+q = deque(xs, maxlen=n)               limit, q = n, deque(xs)
+                                      while len(q) > limit: q.popleft()
+q.append(v)                           q.append(v)
+                                      if len(q) > limit: q.popleft()
+"""
 
 from __future__ import annotations
 
 import collections
-from collections.abc import Iterator
+import copy
+from collections.abc import Collection, Iterator
+from dataclasses import replace
 from typing import Any
 
 import gast
 
 from autobatch.frontend.list_methods import METHODS, POPS
 from autobatch.frontend.refusals import refusal
-from autobatch.frontend.source import Source
+from autobatch.frontend.source import SUPPORT, Source
+from autobatch.frontend.syntax import Namer, Statements, assign, constant, load, names, support
 
 _ALIKE = {*METHODS, *POPS} - {"insert", "sort"}  # which take the same, and do what a list's do
 _READERS = ("len", "list", "sum", "sorted", "min", "max", "any", "all", "enumerate", "bool")
+
+
+def with_limits(source: Source) -> Source:
+    """The function in which deques keep to their greatest length, and turn."""
+    calls = [node for node in gast.walk(source.tree) if isinstance(node, gast.Call)]
+    if not any(_outside(call.func, source) is collections.deque for call in calls):
+        return source
+    source = replace(source, tree=_Apart(source).visit(copy.deepcopy(source.tree)))  # the caller keeps its tree
+    return replace(source, tree=_Limits(source).visit(source.tree))
+
+
+class _Apart(gast.NodeTransformer):
+    """``q, k = deque(), 0`` as two assignments."""
+
+    def __init__(self, source: Source):
+        self.source = source
+
+    def visit_Assign(self, node: gast.Assign) -> gast.AST | Statements:
+        match node:
+            case gast.Assign(targets=[gast.Tuple(elts=targets)], value=gast.Tuple(elts=values)):
+                pairs = list(zip(targets, values, strict=False))
+                plain = len(targets) == len(values) and all(isinstance(target, gast.Name) for target in targets)
+                made = [
+                    gast.copy_location(gast.Assign(targets=[t], value=v, type_comment=None), node) for t, v in pairs
+                ]
+                if plain and not {t.id for t in targets} & {*names(values)}:
+                    return made if any(_makes_deque(each, self.source) for each in made) else node
+        return node
+
+
+class _Limits(gast.NodeTransformer):
+    def __init__(self, source: Source):
+        self.source, self.namer = source, Namer(source.tree)
+        made = [node for node in gast.walk(source.tree) if _makes_deque(node, source)]
+        self.deques = {node.targets[0].id for node in made}
+        limited = {node.targets[0].id: node for node in made if _limit(node.value) is not None}
+        for node in made:
+            if node.targets[0].id in limited and _limit(node.value) is None:
+                raise refusal(
+                    source.location(node),
+                    "a deque of a greatest length under one name with others",
+                    "give it a name of its own.",
+                    "deque-of-a-length",
+                )
+        self.limits = {name: self.namer.fresh("limit") for name in limited}
+
+    def visit_FunctionDef(self, node: gast.FunctionDef) -> gast.AST:
+        if node is self.source.tree:
+            return self.generic_visit(node)
+        changed = (part for part in gast.walk(node) if isinstance(part, gast.Expr))
+        for part in changed:
+            if _method_of(part, self.limits) is not None:
+                raise refusal(
+                    self.source.location(part),
+                    "a deque of a greatest length that a nested function changes",
+                    "change it in the function that makes it.",
+                    "deque-of-a-length",
+                )
+        return node
+
+    def visit_Assign(self, node: gast.Assign) -> gast.AST | Statements:
+        limit = _limit(node.value) if _makes_deque(node, self.source) else None
+        if limit is None:
+            return node
+        (name,) = (target.id for target in node.targets)
+        made = gast.copy_location(gast.Call(func=node.value.func, args=node.value.args[:1], keywords=[]), node.value)
+        items, limit_name = assign(name, made, node), self.limits[name]
+        order = [items, assign(limit_name, limit, node)]
+        return [*order, *self.parsed(f"while {SUPPORT}.len_({name}) > {limit_name}:\n    {name}.popleft()", node)]
+
+    def visit_Expr(self, node: gast.Expr) -> gast.AST | Statements:
+        if (call := _method_of(node, self.deques)) is None:
+            return node
+        name, method = call.func.value.id, call.func.attr
+        if method == "rotate":
+            count = call.args[0] if call.args else constant(1, node)
+            return assign(name, support("rotate", [load(name, node), count], node), node)
+        limit, other = self.limits.get(name), "pop" if method == "appendleft" else "popleft"
+        if limit is None or method not in ("append", "appendleft", "extend"):
+            return node
+        test = "while" if method == "extend" else "if"
+        return [node, *self.parsed(f"{test} {SUPPORT}.len_({name}) > {limit}:\n    {name}.{other}()", node)]
+
+    def parsed(self, text: str, at: gast.AST) -> Statements:
+        statements = gast.parse(text).body
+        for part in (part for statement in statements for part in gast.walk(statement)):
+            gast.copy_location(part, at)
+        return statements
+
+
+def _limit(call: gast.Call) -> gast.AST | None:
+    """The greatest length that a deque is made with."""
+    given = [*call.args[1:], *(keyword.value for keyword in call.keywords if keyword.arg == "maxlen")]
+    none = bool(given) and isinstance(given[0], gast.Constant) and given[0].value is None
+    return None if not given or none else given[0]
+
+
+def _method_of(node: gast.Expr, names: Collection[str]) -> gast.Call | None:
+    """The call, if the statement is one of a method of one of these variables."""
+    match node.value:
+        case gast.Call(func=gast.Attribute(value=gast.Name(id=name)), keywords=[]) if name in names:
+            return node.value
+    return None
 
 
 def check(source: Source) -> None:
@@ -49,6 +161,8 @@ def _outside(node: gast.AST, source: Source) -> Any:
 def _uses(node: gast.AST) -> Iterator[gast.AST]:
     """What a node uses in ways that a deque and a list have in common."""
     match node:
+        case gast.Call(func=gast.Attribute(value=gast.Name(id=module)), args=args) if module == SUPPORT:
+            yield from args
         case gast.Call(func=gast.Attribute(value=owner, attr=method), args=args):
             if method in _ALIKE and not (method == "pop" and args):
                 yield owner

@@ -35,8 +35,8 @@ from autobatch.frontend.syntax import Statements, always_leaves, assign, constan
 
 # Each from a function to one that has less of Python's, before what is left is looked at.
 _BEFORE = (
-    without_super, without_nonlocals, without_maps, without_generators, without_match, without_sets, with_distinct,
-    without_item_loops,
+    without_super, without_nonlocals, without_maps, without_generators, without_match, without_sets, deques.with_limits,
+    with_distinct, without_item_loops,
 )  # fmt: skip
 
 
@@ -151,13 +151,17 @@ class _Desugarer(Exceptions):
 
     def unpack(self, target: gast.AST, value: gast.AST, at: gast.AST) -> None:
         """Assigns to one target; nested targets are unpacked one level at a time, for any may be a tensor's rows."""
-        if not isinstance(target, gast.Tuple | gast.List) or any(isinstance(e, gast.Starred) for e in target.elts):
-            if isinstance(target, gast.Tuple | gast.List):
-                value = support("rows", [value], at)
+        if not isinstance(target, gast.Tuple | gast.List):
             self.emit(gast.Assign(targets=[target], value=value, type_comment=None), at)
             return
+        elements = target.elts
+        stars = [k for k, element in enumerate(elements) if isinstance(element, gast.Starred)]
+        if stars:
+            before, after = stars[0], len(elements) - 1 - stars[0]
+            value = support("unpack_rest", [value, constant(before, at), constant(after, at)], at)
+            elements = [element.value if isinstance(element, gast.Starred) else element for element in elements]
         flat, nested = [], []
-        for element in target.elts:
+        for element in elements:
             if isinstance(element, gast.Tuple | gast.List):
                 name = self.fresh("part")
                 nested.append((element, name))

@@ -10,6 +10,7 @@ that catches nothing, and a copy of its statements wherever control leaves them 
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -127,9 +128,22 @@ class Exceptions(Nested):
             self.with_clauses(node)
 
     def with_clauses(self, node: gast.Try) -> None:
+        node.handlers = [each for handler in node.handlers for each in self.apart(handler)]
         clauses = tuple(map(self.classes, node.handlers))
         number = self.fresh("exception")
         self.protected(node, number, clauses, node.body, lambda: self.chosen(node, number, clauses), node.orelse)
+
+    def apart(self, handler: gast.ExceptHandler) -> list[gast.ExceptHandler]:
+        """A clause of several classes that raises again what it caught as one of each."""
+        name = handler.name.id if handler.name is not None else None
+        raised = [part.exc for s in handler.body for part in gast.walk(s) if isinstance(part, gast.Raise)]
+        again = any(exc is None or (name is not None and getattr(exc, "id", None) == name) for exc in raised)
+        if not (again and isinstance(handler.type, gast.Tuple)):
+            return [handler]
+        return [
+            _at(gast.ExceptHandler(type=kind, name=handler.name, body=copy.deepcopy(handler.body)), handler)
+            for kind in handler.type.elts
+        ]
 
     def chosen(self, node: gast.Try, number: str, clauses: Sequence[ir.Classes], k: int = 0) -> Statements:
         """The clause of this number; from the k-th on."""

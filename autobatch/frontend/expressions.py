@@ -36,7 +36,7 @@ _DISPLAYS = (gast.Tuple, gast.List)
 _LISTS = ("list_", "sorted_", "sorted_by", "tuple_")
 
 
-def _is_sequence(node: gast.AST, names: Container[str] = ()) -> bool:
+def is_sequence(node: gast.AST, names: Container[str] = ()) -> bool:
     """Whether this is plainly a list or a tuple, or has one of the names."""
     match node:
         case gast.Call(func=gast.Attribute(value=gast.Name(id=module), attr=operator)) if module == SUPPORT:
@@ -52,7 +52,7 @@ def _sequences(tree: gast.AST) -> set[str]:
     for target, value in pairs:  # which the parts of `a, b = x, y` make longer
         if isinstance(target, gast.Tuple) and isinstance(value, gast.Tuple):
             pairs += zip(target.elts, value.elts, strict=False)
-    return {target.id for target, value in pairs if isinstance(target, gast.Name) and _is_sequence(value)}
+    return {target.id for target, value in pairs if isinstance(target, gast.Name) and is_sequence(value)}
 
 
 _ORDERS = {gast.Lt: "<", gast.LtE: "<=", gast.Gt: ">", gast.GtE: ">=", gast.Eq: "==", gast.NotEq: "!="}
@@ -417,7 +417,7 @@ class Expressions(Scope):
         if isinstance(op, gast.Is | gast.IsNot):
             same = support("is_", [left, right], at)
             return same if isinstance(op, gast.Is) else support("not_", [same], at)
-        if not any(_is_sequence(side, self.sequences) for side in (left, right)) or type(op) not in _ORDERS:
+        if not any(is_sequence(side, self.sequences) for side in (left, right)) or type(op) not in _ORDERS:
             return gast.copy_location(gast.Compare(left=left, ops=[op], comparators=[right]), at)
         if isinstance(op, gast.Eq | gast.NotEq):
             same = support("equal", [left, right], at)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import bisect
 import builtins
+import functools
 import heapq
 import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -165,6 +166,25 @@ def stdev(data):
     return math.sqrt(statistics.variance(data))
 
 
+def reduce(function, sequence):
+    begun = False
+    for item in sequence:
+        if begun:
+            total = function(total, item)  # noqa: F821
+        else:
+            total = item
+            begun = True
+    if not begun:
+        raise TypeError("reduce() of empty iterable with no initial value")
+    return total
+
+
+def reduce_from(function, sequence, initial):
+    for item in sequence:
+        initial = function(initial, item)
+    return initial
+
+
 # In heaps and sorted lists items are compared as tuples of one, because they may be tuples themselves.
 
 
@@ -261,23 +281,22 @@ def insort_right(a, x):
     a.insert(bisect.bisect_right(a, x), x)
 
 
-# Of each, how many arguments the call has that it stands for.
-_FUNCTIONS: dict[Callable, tuple[Callable, int]] = {
-    math.gcd: (gcd, 2), math.lcm: (lcm, 2), math.comb: (comb, 2), math.perm: (perm, 2),
-    math.fsum: (fsum, 1), builtins.pow: (power_modulo, 3),
-    statistics.mean: (mean, 1), statistics.fmean: (fmean, 1), statistics.median: (median, 1),
-    statistics.pvariance: (pvariance, 1), statistics.variance: (variance, 1),
-    statistics.pstdev: (pstdev, 1), statistics.stdev: (stdev, 1), _rise: (_rise, 3), _sink: (_sink, 2),
-    heapq.heappush: (heappush, 2), heapq.heappop: (heappop, 1), heapq.heapreplace: (heapreplace, 2),
-    heapq.heappushpop: (heappushpop, 2), heapq.heapify: (heapify, 1), bisect.bisect_left: (bisect_left, 2),
-    bisect.bisect_right: (bisect_right, 2), bisect.insort_left: (insort_left, 2),
-    bisect.insort_right: (insort_right, 2),
+# By how many arguments the call has.
+_FUNCTIONS: dict[tuple[Callable, int], Callable] = {
+    (math.gcd, 2): gcd, (math.lcm, 2): lcm, (math.comb, 2): comb, (math.perm, 2): perm, (math.fsum, 1): fsum,
+    (builtins.pow, 3): power_modulo, (functools.reduce, 2): reduce, (functools.reduce, 3): reduce_from,
+    (statistics.mean, 1): mean, (statistics.fmean, 1): fmean, (statistics.median, 1): median,
+    (statistics.pvariance, 1): pvariance, (statistics.variance, 1): variance, (statistics.pstdev, 1): pstdev,
+    (statistics.stdev, 1): stdev, (_rise, 3): _rise, (_sink, 2): _sink, (heapq.heappush, 2): heappush,
+    (heapq.heappop, 1): heappop, (heapq.heapreplace, 2): heapreplace, (heapq.heappushpop, 2): heappushpop,
+    (heapq.heapify, 1): heapify, (bisect.bisect_left, 2): bisect_left, (bisect.bisect_right, 2): bisect_right,
+    (bisect.insort_left, 2): insort_left, (bisect.insort_right, 2): insort_right,
 }  # fmt: skip
 
 
 def written(function: object, arguments: int) -> Callee | None:
     """What stands for a function of the standard library that is called with so many arguments."""
-    found = next((ours for theirs, (ours, n) in _FUNCTIONS.items() if theirs is function and n == arguments), None)
+    found = _FUNCTIONS.get((function, arguments)) if isinstance(function, Hashable) else None
     return Callee("autobatched", found) if found is not None else None
 
 

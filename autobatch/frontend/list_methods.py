@@ -9,7 +9,7 @@ import gast
 from autobatch.frontend.effects import may_act
 from autobatch.frontend.item_assignment import Rewriter
 from autobatch.frontend.refusals import refusal
-from autobatch.frontend.source import CLASS, SUPPORT
+from autobatch.frontend.source import CLASS, SUPPORT, Source, unparse
 from autobatch.frontend.syntax import (
     Statements,
     as_load,
@@ -40,6 +40,8 @@ CHANGES = frozenset(
         "augment",
         "delete",
         "sort_by",
+        "exchange",
+        "rotate",
         *(operator for operator, _ in METHODS.values()),
     }
 )
@@ -47,6 +49,10 @@ CHANGES = frozenset(
 
 class ListMethods(Rewriter):
     """Rewrites item assignments, and the methods of lists that are variables, or items of variables."""
+
+    def __init__(self, source: Source):
+        super().__init__(source)
+        self.tables = _tables(source.tree)
 
     def is_own(self, owner: gast.AST) -> bool:
         """Whether this is a variable of this function, or an item or an attribute of one; but for objects."""
@@ -98,6 +104,11 @@ class ListMethods(Rewriter):
         return self.generic_visit(node)
 
     def visit_Assign(self, node: gast.Assign) -> gast.AST | Statements:
+        """``rows[i], rows[j] = rows[j], rows[i]`` leaves each row the object that it is."""
+        match node:
+            case gast.Assign(targets=[gast.Tuple(elts=[first, second])]) if _is_exchange(node):
+                if getattr(first.value, "id", None) in self.tables:
+                    return self.changed(node, first.value, "exchange", [first.slice, second.slice], [])
         return super().visit_Assign(self.generic_visit(node))
 
     def visit_AnnAssign(self, node: gast.AnnAssign) -> gast.AST | Statements:
@@ -170,6 +181,36 @@ def _path(owner: gast.AST) -> tuple[gast.Name, list[gast.AST | str]]:
 def _is_list(node: gast.AST) -> bool:
     parts = [node.left, node.right] if isinstance(node, gast.BinOp) else [node]
     return any(isinstance(part, gast.List | gast.ListComp) for part in parts)
+
+
+def _tables(tree: gast.AST) -> set[str]:
+    """The variables that get a list of lists somewhere, or a list as an item."""
+    pairs: list[tuple[gast.AST, gast.AST]] = []
+    for node in gast.walk(tree):
+        match node:
+            case gast.Assign(targets=[gast.Tuple(elts=targets)], value=gast.Tuple(elts=values)):
+                pairs += zip(targets, values, strict=False)
+            case gast.Assign(targets=targets, value=value):
+                pairs += [(target, value) for target in targets]
+            case gast.Call(func=gast.Attribute(value=owner, attr="append"), args=[item]):
+                pairs.append((owner, gast.List(elts=[item], ctx=gast.Load())))
+    return {target.id for target, value in pairs if isinstance(target, gast.Name) and _has_lists(value)}
+
+
+def _has_lists(node: gast.AST) -> bool:
+    items = node.elts if isinstance(node, gast.List) else [node.elt] if isinstance(node, gast.ListComp) else []
+    return any(map(_is_list, items))
+
+
+def _is_exchange(node: gast.Assign) -> bool:
+    """Whether this is ``xs[i], xs[j] = xs[j], xs[i]``, with indices that do nothing."""
+    match node:
+        case gast.Assign(
+            targets=[gast.Tuple(elts=[gast.Subscript() as first, gast.Subscript() as second])],
+            value=gast.Tuple(elts=[left, right]),
+        ) if not may_act(node):
+            return unparse(as_load(first)) == unparse(right) and unparse(as_load(second)) == unparse(left)
+    return False
 
 
 def is_method(call: gast.Call) -> bool:

@@ -213,7 +213,9 @@ class Nested(Sorting):
         if isinstance(node, gast.Name) and node.id in self.definitions:
             return self.closure(node.id)
         if isinstance(node, gast.Lambda) and (
-            set(late_names(node)) & (self.locals | self.temporaries) or self.call_inside(node)
+            set(late_names(node)) & (self.locals | self.temporaries)
+            or self.call_inside(node)
+            or any(isinstance(part, gast.IfExp | gast.BoolOp | gast.Not) for part in gast.walk(node.body))
         ):
             return self.made(_as_function(node, self.namer.fresh("function")), ())
         value = self.static_value(node)

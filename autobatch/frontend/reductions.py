@@ -13,6 +13,7 @@ from collections.abc import Callable
 import gast
 
 from autobatch.frontend.comprehensions import as_loops
+from autobatch.frontend.expressions import is_sequence
 from autobatch.frontend.list_methods import METHODS, POPS
 from autobatch.frontend.loops import Loops, place
 from autobatch.frontend.scope import UNKNOWN
@@ -172,9 +173,11 @@ class Reductions(Loops):
         empty, best, value = self.variable("empty", constant(True, node), node), self.fresh("best"), self.fresh("value")
 
         def compare(element: gast.AST) -> Statements:
-            better = gast.Compare(left=load(value, element), ops=[order], comparators=[load(best, element)])
+            if is_sequence(node.elt, self.sequences):
+                self.sequences |= {value, best}
+            better = self.compared(load(value, element), order, load(best, element), element)
             take = assign(best, load(value, element), element)
-            later = if_(gast.copy_location(better, element), [take], element)
+            later = if_(better, [take], element)
             first = [take, assign(empty, constant(False, element), element)]
             choice = gast.copy_location(gast.If(test=load(empty, element), body=first, orelse=[later]), element)
             return [assign(value, element, element), choice]

@@ -205,7 +205,10 @@ def _check_inside(values: tf.Tensor, index: Any) -> None:
 
 def _shift(python: Operator) -> Operator:
     def apply(left: Any, right: Any) -> Any:
-        if context.mode() is context.Mode.BATCH or not (_is_integer(left) and _is_integer(right)):
+        if context.mode() is context.Mode.BATCH:
+            return NotImplemented
+        left, right = map(_counted, (left, right))
+        if not (_is_integer(left) and _is_integer(right)):
             return NotImplemented
         left, right = promoted(left, right)
         dtype = next((value.dtype for value in (left, right) if is_tensor(value)), None)
@@ -219,6 +222,11 @@ def _shift(python: Operator) -> Operator:
         return shifted(python, left, right, wraps=by is not None)
 
     return apply
+
+
+def _counted(value: Any) -> Any:
+    """A truth value as the number that it is."""
+    return as_weak(value) if is_tensor(value) and python_kind(value) is bool else value
 
 
 def _is_integer(value: Any) -> bool:

@@ -9,10 +9,11 @@ from typing import Any
 import tensorflow as tf
 
 from autobatch.language.choices import both, ifexp, not_
-from autobatch.language.list_queries import same_items
-from autobatch.language.lists import MemberList
+from autobatch.language.list_methods import as_member_list
+from autobatch.language.list_queries import differences, same_items
+from autobatch.language.lists import MemberList, is_list, item_at
 from autobatch.language.objects import FIELDWISE
-from autobatch.language.values import per_member
+from autobatch.language.values import WeakScalar, per_member
 
 _ORDERS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
@@ -34,12 +35,26 @@ def equal(left: Any, right: Any) -> Any:
 def ordered(left: Any, order: str, right: Any) -> Any:
     """``left < right``, or another order: that of the first parts that differ, or else of the lengths."""
     python = _ORDERS[order]
+    if MemberList in (type(left), type(right)) and is_list(left) and is_list(right):
+        return _ordered_lists(left, order, right)
     if not _are_alike(left, right):
         return python(left, right)
     if not (left and right):
         return python(len(left), len(right))
     (a, *others), (b, *theirs) = left, right
     return ifexp(equal(a, b), lambda: ordered([*others], order, [*theirs]), lambda: ordered(a, order, b))
+
+
+def _ordered_lists(left: Any, order: str, right: Any) -> Any:
+    if not (left_items := as_member_list(left)).columns or not (right_items := as_member_list(right)).columns:
+        return _ORDERS[order](left_items.length, as_member_list(right).length)
+    a, b, differ = differences(left_items, right_items)
+    first = tf.argmax(differ)
+    return ifexp(
+        WeakScalar(tf.reduce_any(differ), bool),
+        lambda: ordered(item_at(a, first), order, item_at(b, first)),
+        lambda: _ORDERS[order](a.length, b.length),
+    )
 
 
 def _are_alike(left: Any, right: Any) -> bool:
@@ -52,5 +67,7 @@ def _in_order(order: str) -> Callable[[tuple, tuple], Any]:
     return lambda left, right: ordered(left, order, right)
 
 
+for _order, _python in _ORDERS.items():
+    setattr(MemberList, f"__{_python.__name__}__", _in_order(_order))
 FIELDWISE |= {"eq": equal, "ne": lambda left, right: not_(equal(left, right))}
 FIELDWISE |= {python.__name__: _in_order(order) for order, python in _ORDERS.items()}

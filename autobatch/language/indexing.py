@@ -45,6 +45,22 @@ def unpack(value: Any, count: int) -> Any:
     return parts_of(value)
 
 
+def unpack_rest(value: Any, before: int, after: int) -> tuple:
+    """``value``, with a list of what stands between the first and the last items: for ``a, *rest, b = value``."""
+    if isinstance(value, MemberList):
+        length, least = value.length.tensor, before + after
+        failure = f"not enough values to unpack (expected at least {least})"
+        context.check(length >= least, errors.raised_by_members(ValueError), failure)
+        first = [item_at(value, k) for k in range(before)]
+        last = [item_at(value, length - k) for k in range(after, 0, -1)]
+        return (*first, list_methods.sliced(value, slice(before, -after or None)), *last)
+    items = [*rows(value)]
+    if len(items) < before + after:
+        raise ValueError(f"not enough values to unpack (expected at least {before + after}, got {len(items)})")
+    end = len(items) - after
+    return (*items[:before], items[before:end], *items[end:])
+
+
 def parts_of(value: tf.Tensor) -> list[tf.Tensor]:
     """A tensor's rows."""
     found = tf.unstack(value)
@@ -94,7 +110,7 @@ def _got(value: Any, index: Any) -> Any:
     if not is_tensor(value):
         _check_slices(index)
         if isinstance(value, list | tuple) and per_member(index):
-            return _chosen(value, index)
+            return _chosen(value, +index if python_kind(index) is bool else index)
         if not _has_member_index(index):
             return value[index]
         if isinstance(value, dict):

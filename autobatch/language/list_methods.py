@@ -190,6 +190,7 @@ def position(values: MemberList, index: Any, failure: str = "list index out of r
 def _integer(index: Any) -> tf.Tensor:
     index = index.tensor if isinstance(index, WeakScalar) else index
     tensor = tf.convert_to_tensor(index) if is_tensor(index) else weak(index).tensor
+    tensor = tf.cast(tensor, tf.int64) if tensor.dtype.is_bool else tensor
     if tensor.shape.rank != 0 or not tensor.dtype.is_integer:
         raise TypeError(f"list indices must be integers or slices, not {tensor.dtype.name}{list(tensor.shape)}")
     return tf.cast(tensor, tf.int64)
@@ -279,6 +280,18 @@ def reversed_(values: MemberList) -> MemberList:
     return gathered(values, length - 1 - tf.range(values.capacity, dtype=tf.int64), length)
 
 
+def rotate(values: Any, count: Any) -> Any:
+    """``values``, a deque, after ``values.rotate(count)``"""
+    if isinstance(values, list) and not (values and per_member(count)):
+        values, at = owned(values), -count % max(len(values), 1)
+        values[:] = values[at:] + values[:at]
+        return values
+    values = as_member_list(values)
+    length = values.length.tensor
+    positions = tf.range(values.capacity, dtype=tf.int64) - _integer(count)
+    return gathered(values, tf.math.floormod(positions, tf.maximum(length, 1)), length)
+
+
 def remove(values: Any, item: Any) -> Any:
     """``values`` after ``values.remove(item)``"""
     if not is_list(values) or (isinstance(values, list) and not any(map(per_member, [item, *values]))):
@@ -304,13 +317,13 @@ def sliced(values: Any, index: slice) -> MemberList:
         )
     low, high = (0, length) if step > 0 else (tf.constant(-1, tf.int64), length - 1)
     first, last = (low, high) if step > 0 else (high, low)
-    start = first if index.start is None else _bounded(index.start, length, low, high)
-    stop = last if index.stop is None else _bounded(index.stop, length, low, high)
+    start = first if index.start is None else bounded(index.start, length, low, high)
+    stop = last if index.stop is None else bounded(index.stop, length, low, high)
     count = tf.maximum((stop - start + (step - (1 if step > 0 else -1))) // step, 0)
     return gathered(values, start + step * tf.range(values.capacity, dtype=tf.int64), count)
 
 
-def _bounded(bound: Any, length: tf.Tensor, low: Any, high: Any) -> tf.Tensor:
+def bounded(bound: Any, length: tf.Tensor, low: Any, high: Any) -> tf.Tensor:
     at = _integer(bound)
     return tf.clip_by_value(tf.where(at < 0, at + length, at), low, high)
 

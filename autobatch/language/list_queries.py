@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from autobatch import context, errors
-from autobatch.language.list_methods import as_member_list, copied, gathered, joined, repeated
+from autobatch.language.list_methods import as_member_list, bounded, copied, gathered, joined, repeated
 from autobatch.language.lists import MemberList, alike, derived, is_list, item_at, matches, not_compared, number, padded
 from autobatch.language.values import WeakScalar, per_member
 
@@ -18,15 +18,21 @@ def same_items(left: Any, right: Any) -> WeakScalar:
     for one, other in ((left, right), (right, left)):
         if isinstance(one, list) and not one:
             return WeakScalar(tf.equal(other.length.tensor, 0), bool)
-    a, b = alike(as_member_list(left), as_member_list(right))
+    a, b, differ = differences(as_member_list(left), as_member_list(right))
+    return WeakScalar(tf.equal(a.length.tensor, b.length.tensor) & ~tf.reduce_any(differ), bool)
+
+
+def differences(left: MemberList, right: MemberList) -> tuple[MemberList, MemberList, tf.Tensor]:
+    """Both with items of one type, and [capacity], where both have an item and these differ."""
+    a, b = alike(left, right)
     capacity = max(a.capacity, b.capacity)
     a, b = padded(a, capacity), padded(b, capacity)
-    same = tf.equal(a.length.tensor, b.length.tensor)
+    differ = tf.zeros([capacity], tf.bool)
     for x, y in zip(a.columns, b.columns, strict=True):
         if x.shape.rank != 1:
             raise not_compared()
-        same &= tf.reduce_all(tf.equal(x, y) | ~a.own)
-    return WeakScalar(same, bool)
+        differ |= tf.not_equal(x, y)
+    return a, b, differ & a.own & b.own
 
 
 def summed(values: MemberList, start: Any = 0) -> Any:
@@ -44,6 +50,22 @@ def summed(values: MemberList, start: Any = 0) -> Any:
     return WeakScalar(total, float if kind is float else int) + start
 
 
+def multiplied(values: MemberList, start: Any = 1) -> Any:
+    """``math.prod(values, start=start)``"""
+    kind, column = _numbers(values)
+    column = tf.cast(column, tf.int64) if column.dtype.is_bool else column
+    shape = [-1] + [1] * (column.shape.rank - 1)
+    own = tf.where(tf.reshape(values.own, shape), column, tf.ones([], column.dtype))
+    product = tf.reduce_prod(own, 0)
+    if kind is None:
+        return product * start
+    if kind is not float:
+        size = tf.reduce_prod(tf.maximum(tf.abs(tf.cast(own, tf.float64)), 1.0))
+        fits = tf.reduce_any(tf.equal(own, 0)) | (size < 2.0**62)
+        context.check(fits, errors.NumberRangeError, "a product leaves the range of 64-bit integers")
+    return WeakScalar(product, float if kind is float else int) * start
+
+
 def _numbers(values: MemberList) -> tuple[type | None, tf.Tensor]:
     if len(values.columns) != 1 or tf.nest.is_nested(values.kinds):
         raise errors.TypeMismatchError(
@@ -52,8 +74,8 @@ def _numbers(values: MemberList) -> tuple[type | None, tf.Tensor]:
     return values.kinds, values.columns[0]
 
 
-def extreme(values: MemberList, largest: bool, checked: bool) -> Any:
-    """``max(values)``, or ``min``; ``checked``: whether an empty list fails."""
+def extreme(values: MemberList, largest: bool) -> Any:
+    """``max(values)``, or ``min``; of an empty list, the member fails."""
     _, column = _numbers(values)
     if column.shape.rank != 1:
         raise not_compared()
@@ -61,9 +83,8 @@ def extreme(values: MemberList, largest: bool, checked: bool) -> Any:
     low = tf.constant(float("-inf") if column.dtype.is_floating else column.dtype.min, column.dtype)
     high = tf.constant(float("inf") if column.dtype.is_floating else column.dtype.max, column.dtype)
     ranked = tf.where(values.own, column, low if largest else high)
-    if checked:
-        failure = f"{'max' if largest else 'min'}() iterable argument is empty"
-        context.check(values.length.tensor > 0, errors.raised_by_members(ValueError), failure)
+    failure = f"{'max' if largest else 'min'}() iterable argument is empty"
+    context.check(values.length.tensor > 0, errors.raised_by_members(ValueError), failure)
     return item_at(values, tf.argmax(ranked) if largest else tf.argmin(ranked))  # the first of those that are equal
 
 
@@ -91,14 +112,20 @@ def counted(values: Any, item: Any) -> Any:
     return number(tf.reduce_sum(tf.cast(matches(as_member_list(values), item), tf.int64)))
 
 
-def index(values: Any, item: Any) -> Any:
-    """``values.index(item)``"""
-    if not isinstance(values, list | tuple | MemberList) or not any(map(per_member, tf.nest.flatten([values, item]))):
-        return values.index(item)
+def index(values: Any, item: Any, *bounds: Any) -> Any:
+    """``values.index(item, start, stop)``"""
+    known = not any(map(per_member, tf.nest.flatten([values, item, *bounds])))
+    if known or not isinstance(values, list | tuple | MemberList):
+        return values.index(item, *bounds)
     values = [*values] if isinstance(values, tuple) else values
     if isinstance(values, list) and not values:
         raise ValueError("x is not in list")
-    found = matches(as_member_list(values), item)
+    values = as_member_list(values)
+    found = matches(values, item)
+    if bounds:
+        length, positions = values.length.tensor, tf.range(values.capacity, dtype=tf.int64)
+        first, *last = (bounded(bound, length, 0, length) for bound in bounds)
+        found &= (positions >= first) & (positions < (last[0] if last else length))
     context.check(tf.reduce_any(found), errors.raised_by_members(ValueError), "x is not in list")
     return number(tf.argmax(found))
 

@@ -60,8 +60,7 @@ class MemberList:
             kind="member-list-as-python",
         )
 
-    __iter__ = __bool__ = __contains__ = __hash__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse  # type: ignore[assignment]
-    __len__ = __array__ = _refuse
+    __iter__ = __bool__ = __contains__ = __hash__ = __len__ = __array__ = _refuse  # type: ignore[assignment]
 
     def _refuse_change(self, *_: Any, **__: Any) -> NoReturn:
         raise errors.TypeMismatchError(

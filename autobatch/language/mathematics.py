@@ -15,6 +15,8 @@ import tensorflow as tf
 from autobatch import context, errors
 from autobatch.language.choices import truth
 from autobatch.language.indexing import rows
+from autobatch.language.list_queries import multiplied
+from autobatch.language.lists import MemberList
 from autobatch.language.numbers import int_
 from autobatch.language.values import WeakScalar, is_tensor, per_member, python_kind
 
@@ -191,6 +193,8 @@ def _isqrt(n: Any) -> Any:
 
 
 def _prod(values: Any, *, start: Any = 1) -> Any:
+    if isinstance(values, MemberList):
+        return multiplied(values, start)
     for value in rows(values):
         start = start * value
     return start

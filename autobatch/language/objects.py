@@ -82,7 +82,7 @@ def _made(cls: type) -> type:
             )
         own.__setattr__(self, name, value)
 
-    of_fields = {name: _of_fields(cls, name) for name in ("eq", "ne", "lt", "le", "gt", "ge") if _is_made(cls, name)}
+    of_fields = {name: _of_fields(cls, name) for name in ("eq", "ne", "lt", "le", "gt", "ge") if has_made(cls, name)}
     own_eq: Any = of_fields.get("eq", own.__eq__)
     own_ne: Any = of_fields.get("ne", own.__ne__)
 
@@ -112,18 +112,23 @@ def _made(cls: type) -> type:
 FIELDWISE: dict[str, Callable[[tuple, tuple], Any]] = {}  # how tuples are compared, by name (``comparisons.py``)
 
 
-def _is_made(cls: type, name: str) -> bool:
+def has_made(cls: type, name: str) -> bool:
     """Whether a dataclass has this comparison from ``dataclasses``, or by way of the ``==`` that it has from there."""
     method: Any = getattr(cls, f"__{name}__")
     if name == "ne" and method is object.__ne__:
-        return _is_made(cls, "eq")
+        return has_made(cls, "eq")
     code = getattr(method, "__code__", None)
     return dataclasses.is_dataclass(cls) and code is not None and code.co_filename == "<string>"
 
 
-def _of_fields(cls: type, name: str) -> Callable[[Any, Any], Any]:
+def compared_fields(cls: type, name: str) -> list[str]:
+    """The fields that a comparison made by ``dataclasses`` looks at, in order."""
     owner: Any = next(each for each in cls.__mro__ if f"__{'eq' if name == 'ne' else name}__" in vars(each))
-    fields = [field.name for field in dataclasses.fields(owner) if field.compare]
+    return [field.name for field in dataclasses.fields(owner) if field.compare]
+
+
+def _of_fields(cls: type, name: str) -> Callable[[Any, Any], Any]:
+    fields = compared_fields(cls, name)
 
     def compare(self: Any, other: Any) -> Any:
         if type(self) is not type(other):

@@ -39,6 +39,7 @@ from autobatch.language.indexing import (
     setitem,
     slice_,
     unpack,
+    unpack_rest,
     unroll,
     unroll_first,
     unrolled,
@@ -58,6 +59,7 @@ from autobatch.language.list_methods import (
     pop,
     remove,
     reverse,
+    rotate,
 )
 from autobatch.language.list_queries import counted, extreme, in_list, index, summed
 from autobatch.language.lists import MemberList, is_list
@@ -73,7 +75,7 @@ from autobatch.language.objects import (
     setattr_,
     users_class,
 )
-from autobatch.language.paths import Field, indices, pop_inside
+from autobatch.language.paths import Field, exchange, indices, pop_inside
 from autobatch.language.sorting import distinct, max_by, min_by, sorted_by, sorted_numbers
 from autobatch.language.sorting import sorted_by as sort_by  # in place
 from autobatch.language.structs import Rows
@@ -91,13 +93,12 @@ augmented.install()
 
 __all__ = [
     "Field", "admits", "and_", "append", "attribute", "augment", "blank", "bool_", "both", "cast_to", "clear",
-    "copied", "counted", "deepcopy", "delete", "distinct", "divmod_", "either", "equal", "extend", "float_",
-    "getitem", "gone_through", "ifexp", "in_place",
-    "index", "indices", "insert", "int_", "is_a", "item", "item_from_end", "items_of", "length_from_end", "max_by",
-    "member_class", "method", "min_by",
-    "not_", "numpy_", "of_range", "or_", "ordered", "place", "place_of_append", "pop", "pop_inside", "pow_", "range_",
-    "remove", "replaced", "reverse", "round_", "rows", "sequence", "setattr_", "setitem", "shallow_copy", "slice_",
-    "sort_by", "sorted_by", "stand_in", "truth", "unpack", "unroll", "unroll_first", "unrolled",
+    "copied", "counted", "deepcopy", "delete", "distinct", "divmod_", "either", "equal", "exchange", "extend",
+    "float_", "getitem", "gone_through", "ifexp", "in_place", "index", "indices", "insert", "int_", "is_a", "item",
+    "item_from_end", "items_of", "length_from_end", "max_by", "member_class", "method", "min_by", "not_", "numpy_",
+    "of_range", "or_", "ordered", "place", "place_of_append", "pop", "pop_inside", "pow_", "range_", "remove",
+    "replaced", "reverse", "rotate", "round_", "rows", "sequence", "setattr_", "setitem", "shallow_copy", "slice_",
+    "sort_by", "sorted_by", "stand_in", "truth", "unpack", "unpack_rest", "unroll", "unroll_first", "unrolled",
 ]  # fmt: skip
 
 
@@ -232,11 +233,14 @@ def _extreme(python: Callable, order: str) -> Callable:
 
 
 def _extreme_of_list(values: MemberList, python: Callable, default: Any) -> Any:
-    if len(values.columns) > 1 and default is _NOTHING:
-        return max_by(values, values) if python is max else min_by(values, values)
-    best = extreme(values, python is max, checked=default is _NOTHING)
-    some = WeakScalar(values.length.tensor > 0, bool)
-    return best if default is _NOTHING else ifexp(some, lambda: best, lambda: default)
+    def best() -> Any:
+        if len(values.columns) > 1:
+            return max_by(values, values) if python is max else min_by(values, values)
+        return extreme(values, python is max)
+
+    if default is _NOTHING:
+        return best()
+    return ifexp(WeakScalar(values.length.tensor > 0, bool), best, lambda: default)
 
 
 def len_(value: Any) -> Any:
@@ -255,14 +259,14 @@ def len_(value: Any) -> Any:
 
 def sorted_(values: Any, *, key: Any = None, reverse: Any = False) -> Any:
     """``sorted(values)``, of members' numbers, or tuples of such, as a list of as many."""
-    if isinstance(values, MemberList) and (len(values.columns) == 1 or key is not None):
+    if isinstance(values, MemberList) and (key is not None or not tf.nest.is_nested(values.kinds)):
         return list_queries.sorted_(values, key=key, reverse=reverse)
     if isinstance(values, MemberList):
         return sorted_by(values, values, reverse)
     items = list(rows(values))
     if not any(map(per_member, tf.nest.flatten(items))):
         return sorted(items, key=key, reverse=reverse)
-    if key is None and all(isinstance(item, tuple) for item in items):
+    if key is None and all(isinstance(item, tuple | MemberObject) for item in items):
         return sorted_by(items, items, reverse)
     if key is not None or per_member(reverse) or any(python_kind(item) is None for item in items):
         raise errors.TypeMismatchError(

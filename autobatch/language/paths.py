@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import tensorflow as tf
 
 from autobatch import errors
 from autobatch.language.indexing import getitem, setitem
-from autobatch.language.list_methods import of_range, pop
+from autobatch.language.list_methods import as_member_list, gathered, of_range, owned, pop, position
 from autobatch.language.lists import MemberList, is_list
 from autobatch.language.objects import setattr_
-from autobatch.language.values import is_tensor
+from autobatch.language.values import is_tensor, per_member
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,21 @@ def indices(values: Any) -> Any:
             f"A loop changes the items of a {type(values).__name__}.", help="make it a list.", kind="items-changed"
         )
     return of_range(values.length if isinstance(values, MemberList) else len(values))
+
+
+def exchange(values: Any, first: Any, second: Any) -> Any:
+    """``values`` after ``values[first], values[second] = values[second], values[first]``"""
+    if not is_list(values):
+        one, other = getitem(values, first), getitem(values, second)
+        return setitem(setitem(values, first, other), second, one)
+    if isinstance(values, list) and not (per_member(first) or per_member(second)):
+        values = owned(values)
+        values[first], values[second] = values[second], values[first]
+        return values
+    values = as_member_list(values)
+    one, other = position(values, first), position(values, second)
+    at = tf.range(values.capacity, dtype=tf.int64)
+    return gathered(values, tf.where(at == one, other, tf.where(at == other, one, at)), values.length.tensor)
 
 
 def pop_inside(values: Any, path: tuple, *where: Any) -> tuple[Any, Any]:

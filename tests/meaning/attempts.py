@@ -586,7 +586,7 @@ def finally_that_may_return(n):
             return 3
 
 
-@case(n, refused="raise-statement")
+@case(n)
 def raised_again_of_several(n):
     try:
         return 10 // n

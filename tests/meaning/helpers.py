@@ -3,6 +3,8 @@
 # ruff: noqa
 import functools
 import math
+import operator
+import types
 
 import numpy as np
 
@@ -766,3 +768,39 @@ def helpers_that_refuse_in_loops(n):
         if n > 3 * k + 1:
             total += halves(k + 1)
     return total
+
+
+def twice(g, v):
+    return g(g(v))
+
+
+tools = types.SimpleNamespace(applied=applied, twice=twice)
+
+
+@case(n)
+def one_function_of_a_namespace_with_several(n):
+    def less(v):
+        return v - 1 if v > 2 else v
+
+    return tools.applied(less, n), tools.applied(lambda v: v * 2, n), tools.applied(abs, -n), tools.twice(less, n)
+
+
+@case(n)
+def reduced(n):
+    grown = [i + 1 for i in range(n)]
+
+    def digits(total, d):
+        if d % 2 == 0:
+            return total
+        return total * 10 + d
+
+    known = functools.reduce(operator.add, [n, 3, 2]), functools.reduce(operator.mul, [n, 3, 2])
+    greatest = functools.reduce(max, [n, 3, 2 * n]), functools.reduce(lambda a, b: a if a > b else b, [3, n])
+    lists = functools.reduce(lambda a, b: a * b % 1000, grown, 1), functools.reduce(operator.add, grown, 0)
+    return known, greatest, lists, functools.reduce(digits, range(n), 0), functools.reduce(math.gcd, [n, 12, 18])
+
+
+@case(np.array([2, 0, 3]))
+def reduced_without_a_start(n):
+    grown = [i + 1 for i in range(n)]
+    return functools.reduce(lambda a, b: a - b, grown)
