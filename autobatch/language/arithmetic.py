@@ -66,6 +66,15 @@ def _refuse_zero(divisor: Any) -> None:
         raise ZeroDivisionError("division by zero")
 
 
+def _mul(theirs: Operator, left: tf.Tensor, right: tf.Tensor) -> Any:
+    left, right = operands(operator.mul, left, right)
+    value = theirs(left, right)
+    is_integer = value.dtype in (tf.int32, tf.int64) and value.shape.rank == 0
+    if is_integer and tf.get_static_value(left) is None and tf.get_static_value(right) is None:
+        check_range(operator.mul, left, right, value)  # by a constant, it is the next product that would show
+    return value
+
+
 def _of_two(python: Callable) -> Callable[[Operator, tf.Tensor, tf.Tensor], Any]:
     return lambda theirs, left, right: theirs(*operands(python, left, right))
 
@@ -313,8 +322,8 @@ def install() -> None:
     _install_matmul()
     _install_repetition()
     divisions = (("floordiv", _floordiv), ("mod", _mod), ("truediv", _truediv))
-    others = ((name, _of_two(getattr(operator, name))) for name in ("add", "sub", "mul"))
-    for name, ours in (*divisions, ("pow", _pow), *others):
+    others = ((name, _of_two(getattr(operator, name))) for name in ("add", "sub"))
+    for name, ours in (*divisions, ("pow", _pow), ("mul", _mul), *others):
         _install(name, ours)
     for name in _COMPARISONS:
         _install_meeting(name, reflected=False)

@@ -587,3 +587,20 @@ def tensorflow_gets_an_int_beside_a_narrow_one(x):
     while low < x:
         low += 1
     return tf.maximum(low, 3000000000)
+
+
+@case(np.array([10**6, 10**12, 17, 2**62]), fails=(1, 3))
+def products_of_integers_that_leave_their_width(n):
+    low, high = 0, n
+    while low < high:
+        mid = (low + high + 1) // 2
+        if mid * mid <= n:
+            low = mid
+        else:
+            high = mid - 1
+    return low
+
+
+@case(np.array([7, 46341, -46341, 46340], np.int32), np.array([3, 46341, 46341, -46340], np.int32), fails=(1, 2))
+def products_of_small_integers_that_leave_their_width(a, b):
+    return a * b
