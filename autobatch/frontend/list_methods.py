@@ -199,7 +199,15 @@ def _tables(tree: gast.AST) -> set[str]:
 
 def _has_lists(node: gast.AST) -> bool:
     items = node.elts if isinstance(node, gast.List) else [node.elt] if isinstance(node, gast.ListComp) else []
-    return any(map(_is_list, items))
+    return any(_is_list(item) or _is_copy(item) for item in items)
+
+
+def _is_copy(node: gast.AST) -> bool:
+    """``list(row)``, ``row[:]``, ``row.copy()``"""
+    match node:
+        case gast.Call(func=gast.Name(id="list")) | gast.Call(func=gast.Attribute(attr="copy"), args=[]):
+            return True
+    return isinstance(node, gast.Subscript) and isinstance(node.slice, gast.Slice)
 
 
 def _is_exchange(node: gast.Assign) -> bool:

@@ -410,6 +410,7 @@ class Loops(Calls):
             isinstance(part, gast.IfExp | gast.BoolOp | gast.Not)
             or (isinstance(part, gast.Compare) and (len(part.ops) > 1 or isinstance(part.ops[0], gast.In | gast.NotIn)))
             or (isinstance(part, gast.Call) and self.callee(part.func) is not None)
+            or self.is_of_program(part)
             for part in parts
         )
 

@@ -55,6 +55,17 @@ class Objects(Texts):
                 found.append((cls, replace(callee, of=cls)))
         return found
 
+    def is_of_program(self, node: gast.AST) -> bool:
+        """Whether this may call a method, get a property or apply an operator that is a function of the program."""
+        match node:
+            case gast.Call(func=gast.Attribute(attr=name)):
+                return bool(self.methods(name, at=node))
+            case gast.Attribute(attr=name) if self.static_value(node) is UNKNOWN:
+                return bool(self.methods(name, at=node, of_property=True))
+            case gast.BinOp(op=op) | gast.UnaryOp(op=op) | gast.Compare(ops=[op]):
+                return bool(self.methods(_OPERATORS.get(type(op), ""), at=node))
+        return False
+
     def program_of(self, function: Any) -> Callee | None:
         """A method as a function of the program, if it is one."""
         callee = self.callee_of(function)

@@ -17,6 +17,7 @@ import tensorflow as tf
 
 from autobatch import context, errors
 from autobatch.language.list_methods import repeated
+from autobatch.language.numbers import round_
 from autobatch.language.rounding import check_exact, operands
 from autobatch.language.values import (
     WeakScalar,
@@ -261,7 +262,11 @@ def _install_unary() -> None:
     tf.Tensor.__pos__ = _positive
     tf.Tensor.__divmod__ = lambda self, other: (self // other, self % other)
     tf.Tensor.__rdivmod__ = lambda self, other: (other // self, other % self)
-    tf.Tensor.__round__ = lambda self, *digits: round(_known(self), *digits)
+    tf.Tensor.__round__ = _rounded
+
+
+def _rounded(self: tf.Tensor, *digits: Any) -> Any:
+    return round_(self, *digits) if context.mode() is context.Mode.TRACING else round(_known(self), *digits)
 
 
 def _install_iteration() -> None:

@@ -36,6 +36,10 @@ def unpack(value: Any, count: int) -> Any:
             help="for one member this is a scalar: the batch axis is not there.",
             kind="wrong-unpacking",
         )
+    if isinstance(value, MemberList):
+        failure = f"a list of another length is unpacked into {count} targets"
+        context.check(tf.equal(value.length.tensor, count), errors.raised_by_members(ValueError), failure)
+        return [item_at(value, k) for k in range(count)]
     if not isinstance(value, tf.Tensor) or not value.shape.rank:
         return value
     if value.shape[0] != count:
@@ -116,8 +120,9 @@ def _got(value: Any, index: Any) -> Any:
         if isinstance(value, dict):
             if type(value) is dict and {*map(type, value)} == {int} and python_kind(index) is int:
                 return _of_key(value, index)
+            what = "dict whose keys are no ints" if type(value) is dict and value else type(value).__name__
             raise errors.TypeMismatchError(
-                "A dict whose keys are no ints cannot be asked for a key that differs between members.",
+                f"A {what} cannot be asked for a key that differs between members.",
                 help="use if and elif, or a list that is indexed by an int.",
                 kind="dict-key-of-member",
             )
