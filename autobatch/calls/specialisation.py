@@ -20,6 +20,7 @@ from autobatch.calls.arguments import Arguments
 from autobatch.calls.recent import Recent
 from autobatch.context import is_users
 from autobatch.frontend.core import Callee
+from autobatch.frontend.dicts import OF_DICTS
 from autobatch.frontend.driver import Frontend, deep_recursion, lower
 from autobatch.frontend.undecorated import cached, with_helpers
 from autobatch.frontend.watch import watch
@@ -60,12 +61,13 @@ def _typed(
     unrolled: dict[tuple, int] = {}
     helpers: frozenset[CodeType] = frozenset()  # undecorated functions that cannot run as they are
     raised: Exception | None = None  # what the user's own code raised, perhaps where only some members get
+    refused: errors.AutobatchError | None = None  # a dict, for which lists stand now
     while True:
         classes = len(CLASSES)
         frontend = None
         try:
             with deep_recursion(), context.lists_of(list_capacity):
-                frontend = lower(callee, taken.static, with_helpers(callee_of, helpers), unrolled)
+                frontend = lower(callee, taken.static, with_helpers(callee_of, helpers), unrolled, refused is not None)
             program = dataclasses.replace(
                 frontend.program, arguments=tuple(taken.types), shared=tuple(taken.shared_types)
             )
@@ -77,6 +79,9 @@ def _typed(
             assert frontend is not None
             unrolled |= {frontend.place(loop): loop.count for loop in needed.loops}
         except Exception as error:
+            if refused is None and getattr(error, "kind", None) in OF_DICTS:
+                refused = error
+                continue
             if raised is None and not isinstance(error, errors.AutobatchError):
                 raised = error
             met = cached(frontend.cores.values()) if frontend else ()
@@ -84,6 +89,8 @@ def _typed(
             if frontend is None and raised is not None:
                 raise raised from raised.__cause__
             if frontend is None or (found <= helpers and len(CLASSES) == classes):
+                if refused is not None:  # what was to be said of the dict
+                    raise refused from None
                 raise
             helpers |= found
 

@@ -16,10 +16,11 @@ from typing import Any
 
 import gast
 
+from autobatch.frontend.apart import apart
 from autobatch.frontend.list_methods import METHODS, POPS
 from autobatch.frontend.refusals import refusal
 from autobatch.frontend.source import SUPPORT, Source
-from autobatch.frontend.syntax import Namer, Statements, assign, constant, load, names, support
+from autobatch.frontend.syntax import Namer, Statements, assign, constant, load, support
 
 _ALIKE = {*METHODS, *POPS} - {"insert", "sort"}  # which take the same, and do what a list's do
 _READERS = ("len", "list", "sum", "sorted", "min", "max", "any", "all", "enumerate", "bool")
@@ -30,27 +31,9 @@ def with_limits(source: Source) -> Source:
     calls = [node for node in gast.walk(source.tree) if isinstance(node, gast.Call)]
     if not any(_outside(call.func, source) is collections.deque for call in calls):
         return source
-    source = replace(source, tree=_Apart(source).visit(copy.deepcopy(source.tree)))  # the caller keeps its tree
+    tree = apart(copy.deepcopy(source.tree), lambda value: _is_deque(value, source))  # the caller keeps its tree
+    source = replace(source, tree=tree)
     return replace(source, tree=_Limits(source).visit(source.tree))
-
-
-class _Apart(gast.NodeTransformer):
-    """``q, k = deque(), 0`` as two assignments."""
-
-    def __init__(self, source: Source):
-        self.source = source
-
-    def visit_Assign(self, node: gast.Assign) -> gast.AST | Statements:
-        match node:
-            case gast.Assign(targets=[gast.Tuple(elts=targets)], value=gast.Tuple(elts=values)):
-                pairs = list(zip(targets, values, strict=False))
-                plain = len(targets) == len(values) and all(isinstance(target, gast.Name) for target in targets)
-                made = [
-                    gast.copy_location(gast.Assign(targets=[t], value=v, type_comment=None), node) for t, v in pairs
-                ]
-                if plain and not {t.id for t in targets} & {*names(values)}:
-                    return made if any(_makes_deque(each, self.source) for each in made) else node
-        return node
 
 
 class _Limits(gast.NodeTransformer):
@@ -146,10 +129,14 @@ def check(source: Source) -> None:
 
 def _makes_deque(node: gast.AST, source: Source) -> bool:
     match node:
-        case gast.Assign(targets=[gast.Name()], value=gast.Call(func=function)):
-            return _outside(function, source) is collections.deque
+        case gast.Assign(targets=[gast.Name()], value=value):
+            return _is_deque(value, source)
         case _:
             return False
+
+
+def _is_deque(value: gast.AST, source: Source) -> bool:
+    return isinstance(value, gast.Call) and _outside(value.func, source) is collections.deque
 
 
 def _outside(node: gast.AST, source: Source) -> Any:

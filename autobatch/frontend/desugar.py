@@ -18,6 +18,7 @@ from autobatch import errors
 from autobatch.frontend import deques, fence
 from autobatch.frontend.consumers import without_generators
 from autobatch.frontend.core import Callee, Core
+from autobatch.frontend.dicts import without_dicts
 from autobatch.frontend.distinct import with_distinct
 from autobatch.frontend.exceptions import Exceptions
 from autobatch.frontend.item_loops import without_item_loops
@@ -40,14 +41,18 @@ _BEFORE = (
 )  # fmt: skip
 
 
-def desugar(source: Source, callee_of: Callable[[Any], Callee | None], unrolled: Mapping[Any, int]) -> Core:
+def desugar(
+    source: Source, callee_of: Callable[[Any], Callee | None], unrolled: Mapping[Any, int], dicts_as_lists: bool
+) -> Core:
     """Desugars one function.
 
     Args:
       source: the function.
       callee_of: tells an autobatched function from other objects.
       unrolled: how many items each loop has that must be unrolled, by its place.
+      dicts_as_lists: whether lists are to stand for dicts.
     """
+    source = without_dicts(source) if dicts_as_lists else source
     for pass_ in _BEFORE:
         source = pass_(source)
     fence.check(source)

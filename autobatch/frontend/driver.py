@@ -48,6 +48,7 @@ def lower(
     static: Mapping[str, Any],
     callee_of: Callable[[Any], Callee | None],
     unrolled: Mapping[tuple, int],
+    dicts_as_lists: bool,
 ) -> Frontend:
     """Lowers ``entry`` and all that it calls, each once per choice of static arguments.
 
@@ -56,6 +57,7 @@ def lower(
       static: its static arguments.
       callee_of: tells an autobatched function from other objects.
       unrolled: how many items the loops have that must be unrolled, by function and place.
+      dicts_as_lists: whether lists are to stand for dicts (dicts.py).
     """
     first = Target(entry, tuple(static.items()))
     keys: dict[tuple, str] = {}
@@ -84,7 +86,7 @@ def lower(
         target = pending.pop(0)
         name = name_of(target)
         loops = {place: count for (function, place), count in unrolled.items() if function == name}
-        cores[name] = desugar(_source(target), callee_of, loops)
+        cores[name] = desugar(_source(target), callee_of, loops, dicts_as_lists)
         for called in cores[name].calls.values():
             if called.callee.kind == "autobatched":
                 name_of(called)

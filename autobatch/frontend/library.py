@@ -14,6 +14,7 @@ from typing import Any
 
 from autobatch import ir
 from autobatch.frontend.core import Callee
+from autobatch.frontend.source import signature
 from autobatch.language.numbers import pow_
 
 
@@ -281,6 +282,51 @@ def insort_right(a, x):
     a.insert(bisect.bisect_right(a, x), x)
 
 
+# A dict's, of the lists of its keys and of its values (dicts.py).  Each dict has functions of its own (``of``), as the
+# variables of a function have one type.
+
+
+def find(keys, key, of):
+    if key not in keys:
+        raise KeyError(key)
+    return keys.index(key)
+
+
+def get(keys, values, key, default, of):
+    if key in keys:
+        return values[keys.index(key)]
+    return default
+
+
+def placed(keys, values, key, default, of):
+    if key not in keys:
+        keys.append(key)
+        values.append(default)
+    return keys.index(key)
+
+
+def put(keys, values, key, value, of):
+    if key in keys:
+        values[keys.index(key)] = value
+    else:
+        keys.append(key)
+        values.append(value)
+
+
+def popped(keys, values, key, of):
+    at = find(keys, key, of)
+    keys.pop(at)
+    return values.pop(at)
+
+
+def popped_or(keys, values, key, default, of):
+    if key in keys:
+        at = keys.index(key)
+        keys.pop(at)
+        return values.pop(at)
+    return default
+
+
 # By how many arguments the call has.
 _FUNCTIONS: dict[tuple[Callable, int], Callable] = {
     (math.gcd, 2): gcd, (math.lcm, 2): lcm, (math.comb, 2): comb, (math.perm, 2): perm, (math.fsum, 1): fsum,
@@ -290,14 +336,17 @@ _FUNCTIONS: dict[tuple[Callable, int], Callable] = {
     (statistics.stdev, 1): stdev, (_rise, 3): _rise, (_sink, 2): _sink, (heapq.heappush, 2): heappush,
     (heapq.heappop, 1): heappop, (heapq.heapreplace, 2): heapreplace, (heapq.heappushpop, 2): heappushpop,
     (heapq.heapify, 1): heapify, (bisect.bisect_left, 2): bisect_left, (bisect.bisect_right, 2): bisect_right,
-    (bisect.insort_left, 2): insort_left, (bisect.insort_right, 2): insort_right,
+    (find, 3): find, (get, 5): get, (placed, 5): placed, (put, 5): put, (popped, 4): popped, (popped_or, 5): popped_or,
+    (bisect.insort_left, 2): insort_left,
+    (bisect.insort_right, 2): insort_right,
 }  # fmt: skip
 
 
 def written(function: object, arguments: int) -> Callee | None:
     """What stands for a function of the standard library that is called with so many arguments."""
     found = _FUNCTIONS.get((function, arguments)) if isinstance(function, Hashable) else None
-    return Callee("autobatched", found) if found is not None else None
+    own = {"of"} & {*signature(found).parameters} if found is not None else ()
+    return Callee("autobatched", found, static=tuple(own)) if found is not None else None
 
 
 def at_calls(functions: Sequence[ir.Function]) -> list[ir.Function]:

@@ -1,7 +1,7 @@
-"""Dicts whose keys are known ints, asked for what each member says."""
+"""Dicts that are asked for what each member says, and dicts that members fill."""
 
 # ruff: noqa
-from collections import deque
+from collections import Counter, defaultdict, deque
 
 import numpy as np
 
@@ -69,3 +69,128 @@ def what_was_read_is_changed_by_its_key(n):
     row = d[n % 2]
     d[0].append(4)
     return len(row)
+
+
+@case(n)
+def filled_at_keys_of_members(n):
+    squares, total = {}, 0
+    for i in range(n):
+        squares[i % 4] = i * i
+        total += squares[i % 4] + squares.get(i + 1, -1)
+    del squares[0]
+    last = squares.pop(3, -5)
+    missing = squares.setdefault(9, n)
+    squares[9] += 1
+    return total, len(squares), last, missing, [k for k in squares], sum(squares.values()), 2 in squares
+
+
+@case(n)
+def keys_that_are_missing(n):
+    known = {}
+    for i in range(3):
+        known[i * n] = i
+    return known[2 * n] + known[n + 1]
+
+
+@case(n)
+def counted_digits(n):
+    counts, other, k = Counter(), {}, n * 37 + 11
+    while k > 0:
+        counts[k % 10] += 1
+        other[k % 10] = other.get(k % 10, 0) + 1
+        k //= 10
+    most = max(counts, key=counts.get)
+    best = 0
+    for digit, times in other.items():
+        best = max(best, times * 10 + digit)
+    return counts[1], counts[n], len(counts), most, best, max(counts.values()), sorted(other)
+
+
+@case(n)
+def counted_items(n):
+    items = [n % 3, 1, (n + 1) % 3, 2]
+    counts = Counter(items)
+    return counts[0], counts[1], counts[7], len(counts)
+
+
+@case(n)
+def groups_by_remainder(n):
+    groups, sums, seen = defaultdict(list), defaultdict(float), defaultdict(int)
+    for i in range(n):
+        groups[i % 3].append(i)
+        sums[i % 2] += i / 2
+        seen[i * i % 5]
+    return len(groups), len(groups[1]), sum(groups[0]), sums[1], len(seen), len(groups)
+
+
+@case(n)
+def two_that_sum(n):
+    seen = {}
+    for i, x in enumerate([2, 7, 11, 15]):
+        if n - x in seen:
+            return seen[n - x], i
+        seen[x] = i
+    return -1, -1
+
+
+@case(n)
+def remembered_results(n):
+    memo, calls = {}, 0
+
+    def ways(k):
+        nonlocal calls
+        calls += 1
+        if k in memo:
+            return memo[k]
+        if k < 2:
+            return 1
+        memo[k] = ways(k - 1) + ways(k - 2)
+        return memo[k]
+
+    return ways(n), calls, len(memo)
+
+
+@case(n)
+def remembered_pairs(n):
+    memo = {}
+
+    def paths(i, j):
+        if i == 0 or j == 0:
+            return 1
+        if (i, j) not in memo:
+            memo[i, j] = paths(i - 1, j) + paths(i, j - 1)
+        return memo[(i, j)]
+
+    return paths(n % 5, 3), len(memo)
+
+
+@case(n)
+def displays_and_comprehensions_of_members(n):
+    given = {n: 1, n + 1: 2, 2 * n: 3}
+    made = {(v * n) % 5: v for v in range(4)}
+    given = {k: v + len(given) for k, v in given.items()}
+    if n > 3:
+        made = {0: n}
+    return len(given), given[n], list(made), made[0]
+
+
+@case(n)
+def values_before_keys(n):
+    order, d = [], {}
+
+    def noted(v):
+        order.append(v)
+        d[v] = v
+        return v
+
+    d[noted(n)] = noted(2)
+    d[noted(3)] += noted(n + 5)
+    return order, list(d.keys()), list(d.values())
+
+
+@case(n, refused="unhashable-member")
+def filled_while_gone_through(n):
+    d = {n: 1}
+    for k in d:
+        d[k + 1] = 2
+    return len(d)

@@ -1,0 +1,335 @@
+"""A dict that members fill at keys of their own becomes two lists, of its keys and of its values, in their order.
+
+    memo = {}                    memo_keys, memo_values = [], []
+    memo[k] = v                  put(memo_keys, memo_values, k, v)
+    memo[k]                      memo_values[find(memo_keys, k)]
+    k in memo                    k in memo_keys
+    for k, v in memo.items()     for k, v in zip(memo_keys, memo_values)
+
+So does a ``defaultdict`` or a ``Counter``.  It is done where a program cannot be typed otherwise, as Python's own dicts
+hold what is unlike, at keys that are known.  A key is sought among all of them.  The functions that stand for what a
+dict does are library.py's.
+"""
+
+from __future__ import annotations
+
+import builtins
+import collections
+import copy
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import gast
+
+from autobatch.frontend import library
+from autobatch.frontend.apart import apart
+from autobatch.frontend.comprehensions import as_loops
+from autobatch.frontend.effects import may_act
+from autobatch.frontend.source import Source
+from autobatch.frontend.syntax import Namer, Statements, assign, bound_names, constant, load, thunk
+
+# The messages of what Python's own dicts cannot do for members.
+OF_DICTS = ("item-of-member", "dict-key-of-member", "changed-container", "unhashable-member")
+_READERS = ("len", "bool", "list", "tuple", "sorted", "set", "sum", "max", "min", "any", "all", "enumerate", "reversed")
+_METHODS = {  # with how many arguments
+    "get": (1, 2), "pop": (1, 2), "setdefault": (2,), "keys": (0,), "values": (0,), "items": (0,), "clear": (0,),
+}  # fmt: skip
+_ADDING = ("pop", "setdefault", "clear")
+_ZEROS: dict[Any, Any] = {int: 0, float: 0.0, bool: False}
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """Of a dict: whether a missing key fails, adds a value (its class, or list), or is only counted as 0."""
+
+    missing: type | None = None
+    counts: bool = False
+
+
+def without_dicts(source: Source) -> Source:
+    """The function with lists in place of the dicts of which it uses nothing but what lists can do."""
+    tree = apart(
+        copy.deepcopy(source.tree), lambda value: _kind(value, source) is not None
+    )  # the caller keeps its tree
+    lists = _Lists(source, _found(replace(source, tree=tree)))
+    return replace(source, tree=lists.visit(tree), static={**source.static, **lists.static}) if lists.dicts else source
+
+
+# --- which ----------------------------------------------------------------------------------------
+
+
+def _found(source: Source) -> dict[str, _Kind]:
+    nodes = [*gast.walk(source.tree)]
+    made = [(node, _kind(node.value, source)) for node in nodes if _named(node) is not None]
+    kinds: dict[str, set[_Kind]] = {}
+    for node, kind in made:
+        if kind is not None:
+            kinds.setdefault(_named(node), set()).add(kind)
+    inner = [node for node in nodes if isinstance(node, gast.FunctionDef | gast.Lambda) and node is not source.tree]
+    elsewhere = {name for node in inner for name in bound_names(node)} | {*source.parameters}
+    fine = {id(owner) for node in nodes for owner in _uses(node)}
+    fine |= {id(part) for node, kind in made if kind is not None for part in gast.walk(_target(node))}
+    other = {node.id for node in nodes if isinstance(node, gast.Name) and node.id in kinds and id(node) not in fine}
+    other |= {name for node in nodes if isinstance(node, gast.For) for name in _changed_while_gone_through(node)}
+    return {
+        name: next(iter(found))
+        for name, found in kinds.items()
+        if len(found) == 1 and name not in other and name not in elsewhere
+    }
+
+
+def _target(node: gast.AST) -> gast.AST:
+    return node.target if isinstance(node, gast.AnnAssign) else node.targets[0]
+
+
+def _named(node: gast.AST) -> str | None:
+    """The variable, if the node assigns to one."""
+    match node:
+        case gast.Assign(targets=[gast.Name(id=name)]) | gast.AnnAssign(target=gast.Name(id=name)):
+            return name if node.value is not None else None
+    return None
+
+
+def _kind(value: gast.AST, source: Source) -> _Kind | None:
+    match value:
+        case gast.Dict(keys=keys) if None not in keys:
+            return _Kind()
+        case gast.DictComp():
+            return _Kind()
+        case gast.Call(func=function, args=args, keywords=[]):
+            called = _outside(function, source)
+            if called is builtins.dict and not args:
+                return _Kind()
+            if called is collections.Counter and len(args) < 2:
+                return _Kind(int, counts=True)
+            missing = _outside(args[0], source) if called is collections.defaultdict and len(args) == 1 else None
+            return _Kind(missing) if missing is list or missing in _ZEROS else None
+    return None
+
+
+def _outside(node: gast.AST, source: Source) -> Any:
+    if isinstance(node, gast.Attribute):
+        return getattr(_outside(node.value, source), node.attr, None)
+    return source.lookup(node.id, None) if isinstance(node, gast.Name) else None
+
+
+def _uses(node: gast.AST) -> Iterator[gast.AST]:
+    """What a node uses in ways that two lists can stand for."""
+    match node:
+        case gast.Assign(targets=[gast.Subscript(value=owner)]) | gast.Delete(targets=[gast.Subscript(value=owner)]):
+            yield owner
+        case gast.AugAssign(target=gast.Subscript(value=owner)):
+            yield owner
+        case gast.Subscript(value=owner, slice=key, ctx=gast.Load()) if not isinstance(key, gast.Slice):
+            yield owner
+        case gast.Compare(ops=[gast.In() | gast.NotIn()], comparators=[owner]):
+            yield owner
+        case gast.Call(func=gast.Attribute(value=owner, attr=method), args=args, keywords=[]):
+            if len(args) in _METHODS.get(method, ()) and not any(isinstance(a, gast.Starred) for a in args):
+                yield owner
+        case gast.keyword(arg="key", value=gast.Attribute(value=owner, attr="get")):
+            yield owner
+        case gast.Call(func=gast.Name(id=reader), args=args) if reader in _READERS:
+            yield from args
+        case gast.If(test=test) | gast.While(test=test) | gast.IfExp(test=test):
+            yield test
+        case gast.BoolOp(values=values):
+            yield from values
+        case gast.UnaryOp(op=gast.Not(), operand=operand):
+            yield operand
+        case gast.For(iter=owner) | gast.comprehension(iter=owner):
+            yield owner
+
+
+def _changed_while_gone_through(loop: gast.For) -> Iterator[str]:
+    """The dicts through which a loop goes that get or lose keys in it, perhaps; Python raises if they do."""
+    through = {node.id for node in gast.walk(loop.iter) if isinstance(node, gast.Name)}
+    for part in (part for statement in loop.body for part in gast.walk(statement)):
+        match part:
+            case gast.Subscript(value=gast.Name(id=name), ctx=gast.Store() | gast.Del()) if name in through:
+                yield name
+            case gast.Call(func=gast.Attribute(value=gast.Name(id=name), attr=method)) if name in through:
+                yield from [name] if method in _ADDING else []
+
+
+# --- as lists -------------------------------------------------------------------------------------
+
+
+class _Lists(gast.NodeTransformer):
+    def __init__(self, source: Source, dicts: dict[str, _Kind]):
+        self.source, self.dicts, self.namer = source, dicts, Namer(source.tree)
+        self.keys = {name: self.namer.fresh(f"{name}_keys") for name in dicts}
+        self.values = {name: self.namer.fresh(f"{name}_values") for name in dicts}
+        self.static: dict[str, Any] = {}
+
+    def bound(self, function: Callable, at: gast.AST) -> gast.AST:
+        name = next((name for name, known in self.static.items() if known is function), None)
+        if name is None:
+            name = self.namer.fresh(function.__name__)
+            self.static[name] = function
+        return load(name, at)
+
+    def call(self, function: Callable, of: str, arguments: list[gast.AST], at: gast.AST) -> gast.AST:
+        """Of one of library.py's functions, as the dict's own."""
+        own = constant(f"{of} of {self.source.function.__qualname__}", at)
+        return gast.copy_location(gast.Call(func=self.bound(function, at), args=[*arguments, own], keywords=[]), at)
+
+    def lists(self, name: str, at: gast.AST) -> list[gast.AST]:
+        return [load(self.keys[name], at), load(self.values[name], at)]
+
+    def zero(self, name: str, at: gast.AST) -> gast.AST:
+        missing = self.dicts[name].missing
+        empty = gast.copy_location(gast.List(elts=[], ctx=gast.Load()), at)
+        return empty if missing is list else constant(_ZEROS[missing], at)
+
+    def position(self, name: str, key: gast.AST, at: gast.AST, to_add: bool = False) -> gast.AST:
+        keys, values = self.lists(name, at)
+        kind = self.dicts[name]
+        if kind.missing is None or (kind.counts and not to_add):
+            return self.call(library.find, name, [keys, key], at)
+        return self.call(library.placed, name, [keys, values, key, self.zero(name, at)], at)
+
+    def item(self, name: str, position: gast.AST, ctx: gast.AST, at: gast.AST) -> gast.AST:
+        values = load(self.values[name], at)
+        return gast.copy_location(gast.Subscript(value=values, slice=position, ctx=ctx), at)
+
+    def named(self, node: gast.AST) -> str | None:
+        return node.id if isinstance(node, gast.Name) and node.id in self.dicts else None
+
+    def owner(self, node: gast.AST) -> str | None:
+        """The dict of which this is an item."""
+        return self.named(node.value) if isinstance(node, gast.Subscript) else None
+
+    # --- statements ---------------------------------------------------------------------------------
+
+    def visit_Assign(self, node: gast.Assign) -> gast.AST | Statements:
+        name = _named(node)
+        if name in self.dicts:
+            return self.made(name, node)
+        target = node.targets[0]
+        if len(node.targets) > 1 or (owner := self.owner(target)) is None:
+            return self.generic_visit(node)
+        value, before = self.visit(node.value), []
+        if may_act(value):  # before the lists are looked up, which it may change
+            kept = self.namer.fresh("value")
+            before, value = [assign(kept, value, node)], load(kept, node)
+        call = self.call(library.put, owner, [*self.lists(owner, node), self.visit(target.slice), value], node)
+        return [*before, gast.copy_location(gast.Expr(value=call), node)]
+
+    visit_AnnAssign = visit_Assign
+
+    def visit_AugAssign(self, node: gast.AugAssign) -> gast.AST:
+        if (owner := self.owner(node.target)) is None:
+            return self.generic_visit(node)
+        position = self.position(owner, self.visit(node.target.slice), node, to_add=True)
+        target = self.item(owner, position, gast.Store(), node)
+        return gast.copy_location(gast.AugAssign(target=target, op=node.op, value=self.visit(node.value)), node)
+
+    def visit_Delete(self, node: gast.Delete) -> gast.AST:
+        owners = [self.owner(target) for target in node.targets]
+        if owners == [None] or None in owners:
+            return self.generic_visit(node)
+        (name,) = owners
+        call = self.call(library.popped, name, [*self.lists(name, node), self.visit(node.targets[0].slice)], node)
+        return gast.copy_location(gast.Expr(value=call), node)
+
+    def visit_Expr(self, node: gast.Expr) -> gast.AST | Statements:
+        match node.value:
+            case gast.Call(func=gast.Attribute(value=gast.Name(id=name), attr="clear")) if name in self.dicts:
+                return [_cleared(each, node) for each in (self.keys[name], self.values[name])]
+        return self.generic_visit(node)
+
+    def made(self, name: str, node: gast.AST) -> Statements:
+        keys, values = self.keys[name], self.values[name]
+        filled = not (isinstance(node.value, gast.Dict | gast.Call) and not _parts(node.value))
+        new = [self.namer.fresh(each) if filled else each for each in (keys, values)]
+        statements: Statements = [
+            assign(each, gast.copy_location(gast.List([], gast.Load()), node), node) for each in new
+        ]
+
+        def put(key: gast.AST, value: gast.AST) -> Statements:
+            lists = [load(each, node) for each in new]
+            return [gast.copy_location(gast.Expr(value=self.call(library.put, name, [*lists, key, value], key)), key)]
+
+        match node.value:
+            case gast.Dict(keys=items, values=parts):
+                pairs = zip(map(self.visit, items), map(self.visit, parts), strict=True)
+                statements += [statement for pair in pairs for statement in put(*pair)]
+            case gast.DictComp():
+                loops, _ = as_loops(self.generic_visit(node.value), self.namer.fresh, put)
+                statements += loops
+            case gast.Call(args=[items]) if self.dicts[name].counts:
+                item = self.namer.fresh("item")
+                lists = [load(each, node) for each in new]
+                at = self.call(library.placed, name, [*lists, load(item, node), constant(0, node)], node)
+                place = gast.copy_location(gast.Subscript(value=lists[1], slice=at, ctx=gast.Store()), node)
+                body = [gast.copy_location(gast.AugAssign(target=place, op=gast.Add(), value=constant(1, node)), node)]
+                target = gast.copy_location(gast.Name(item, gast.Store(), None, None), node)
+                loop = gast.For(target=target, iter=self.visit(items), body=body, orelse=[], type_comment=None)
+                statements.append(gast.copy_location(loop, node))
+        if filled:
+            statements += [assign(old, load(each, node), node) for old, each in zip((keys, values), new, strict=True)]
+        return statements
+
+    # --- expressions --------------------------------------------------------------------------------
+
+    def visit_Subscript(self, node: gast.Subscript) -> gast.AST:
+        name, node = self.owner(node), self.generic_visit(node) if self.owner(node) is None else node
+        if name is None:
+            return node
+        key = self.visit(node.slice)
+        if self.dicts[name].counts:
+            return self.call(library.get, name, [*self.lists(name, node), key, constant(0, node)], node)
+        return self.item(name, self.position(name, key, node), node.ctx, node)
+
+    def visit_Call(self, node: gast.Call) -> gast.AST:
+        name = self.named(node.func.value) if isinstance(node.func, gast.Attribute) else None
+        if name is None:
+            return self.generic_visit(node)
+        lists, arguments = self.lists(name, node), [self.visit(argument) for argument in node.args]
+        match node.func.attr, arguments:
+            case "get", [key]:
+                return self.call(library.get, name, [*lists, key, constant(None, node)], node)
+            case "get", _:
+                return self.call(library.get, name, [*lists, *arguments], node)
+            case "pop", [_]:
+                return self.call(library.popped, name, [*lists, *arguments], node)
+            case "pop", _:
+                return self.call(library.popped_or, name, [*lists, *arguments], node)
+            case "setdefault", _:
+                position = self.call(library.placed, name, [*lists, *arguments], node)
+                return self.item(name, position, gast.Load(), node)
+            case "items", _:
+                return gast.copy_location(gast.Call(func=self.bound(zip, node), args=lists, keywords=[]), node)
+            case "keys", _:
+                return lists[0]
+            case _:
+                return lists[1]
+
+    def visit_keyword(self, node: gast.keyword) -> gast.AST:
+        match node:
+            case gast.keyword(arg="key", value=gast.Attribute(value=gast.Name(id=name))) if name in self.dicts:
+                key = self.namer.fresh("key")
+                node.value = thunk(
+                    self.item(name, self.position(name, load(key, node.value), node.value), gast.Load(), node.value)
+                )
+                node.value.args.args = [gast.Name(id=key, ctx=gast.Param(), annotation=None, type_comment=None)]
+                return node
+        return self.generic_visit(node)
+
+    def visit_Name(self, node: gast.Name) -> gast.AST:
+        return load(self.keys[node.id], node) if node.id in self.dicts else node
+
+
+def _parts(value: gast.AST) -> list[gast.AST]:
+    """What a dict is made of; the class that makes what is missing is no part."""
+    if isinstance(value, gast.Dict):
+        return value.keys
+    return [] if getattr(value.func, "attr", getattr(value.func, "id", "")) == "defaultdict" else value.args
+
+
+def _cleared(name: str, at: gast.AST) -> gast.AST:
+    function = gast.copy_location(gast.Attribute(value=load(name, at), attr="clear", ctx=gast.Load()), at)
+    call = gast.copy_location(gast.Call(func=function, args=[], keywords=[]), at)
+    return gast.copy_location(gast.Expr(value=call), at)
