@@ -38,8 +38,6 @@ from autobatch.language.indexing import (
     sequence,
     setitem,
     slice_,
-    unpack,
-    unpack_rest,
     unroll,
     unroll_first,
     unrolled,
@@ -79,6 +77,7 @@ from autobatch.language.paths import Field, exchange, indices, pop_inside
 from autobatch.language.sorting import distinct, max_by, min_by, sorted_by, sorted_numbers
 from autobatch.language.sorting import sorted_by as sort_by  # in place
 from autobatch.language.structs import Rows
+from autobatch.language.unpacking import unpack, unpack_rest
 from autobatch.language.values import (
     WeakScalar,
     is_tensor,
