@@ -79,9 +79,6 @@ def _typed(
             assert frontend is not None
             unrolled |= {frontend.place(loop): loop.count for loop in needed.loops}
         except Exception as error:
-            if refused is None and getattr(error, "kind", None) in OF_DICTS:
-                refused = error
-                continue
             if raised is None and not isinstance(error, errors.AutobatchError):
                 raised = error
             met = cached(frontend.cores.values()) if frontend else ()
@@ -89,6 +86,9 @@ def _typed(
             if frontend is None and raised is not None:
                 raise raised from raised.__cause__
             if frontend is None or (found <= helpers and len(CLASSES) == classes):
+                if refused is None and getattr(error, "kind", None) in OF_DICTS:
+                    refused = error
+                    continue
                 if refused is not None:  # what was to be said of the dict
                     raise refused from None
                 raise

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Container, Iterator, Sequence
+from types import FunctionType
 from typing import Any
 
 import gast
 
 from autobatch import errors, ir
+from autobatch.context import is_users
+from autobatch.frontend.cheap import is_cheap, names_tested_for_none
 from autobatch.frontend.core import Callee, Helper, Target
 from autobatch.frontend.library import written
-from autobatch.frontend.list_methods import popped
+from autobatch.frontend.list_methods import METHODS, popped
 from autobatch.frontend.scope import UNKNOWN, Scope
 from autobatch.frontend.source import SUPPORT
 from autobatch.frontend.syntax import (
@@ -56,47 +59,6 @@ def _sequences(tree: gast.AST) -> set[str]:
 
 
 _ORDERS = {gast.Lt: "<", gast.LtE: "<=", gast.Gt: ">", gast.GtE: ">=", gast.Eq: "==", gast.NotEq: "!="}
-_TOTAL_OPERATORS = (gast.Add, gast.Sub, gast.Mult)
-_TOTAL_COMPARISONS = (gast.Lt, gast.LtE, gast.Gt, gast.GtE, gast.Eq, gast.NotEq, gast.Is, gast.IsNot)
-
-
-def names_tested_for_none(node: gast.AST) -> set[str]:
-    """The variables of which the expression asks whether they are None, and that it may not read where they are."""
-    tests = (n for n in gast.walk(node) if isinstance(n, gast.Compare) and isinstance(n.left, gast.Name))
-    return {
-        test.left.id
-        for test in tests
-        if isinstance(test.ops[0], gast.Is | gast.IsNot)
-        and isinstance(test.comparators[0], gast.Constant)
-        and test.comparators[0].value is None
-    }
-
-
-def is_cheap(node: gast.AST) -> bool:
-    """Whether evaluating the expression for a member that does not need it costs little and cannot fail."""
-    match node:
-        case gast.Name() | gast.Constant():
-            return True
-        case gast.BinOp(op=gast.FloorDiv() | gast.Mod(), right=gast.Constant(value=int(divisor))) if divisor > 0:
-            return is_cheap(node.left)
-        case gast.BinOp():
-            return isinstance(node.op, _TOTAL_OPERATORS) and is_cheap(node.left) and is_cheap(node.right)
-        case gast.UnaryOp():
-            return is_cheap(node.operand)
-        case gast.Attribute():
-            return is_cheap(node.value)
-        case gast.Compare():
-            return all(isinstance(op, _TOTAL_COMPARISONS) for op in node.ops) and all(
-                is_cheap(part) for part in (node.left, *node.comparators)
-            )
-        case gast.BoolOp():
-            return all(is_cheap(part) for part in node.values)
-        case gast.Tuple():
-            return all(is_cheap(part) for part in node.elts)
-        case gast.IfExp():
-            return all(is_cheap(part) for part in (node.test, node.body, node.orelse))
-        case _:
-            return False
 
 
 def _parts(node: gast.AST) -> Iterator[gast.AST]:
@@ -212,28 +174,44 @@ class Expressions(Scope):
         return rebuilt(node, lambda part: done[id(part)])
 
     def in_order(self, nodes: Sequence[gast.AST]) -> list[gast.AST]:
-        """Expressions that Python evaluates one after the other: what one reads, a call in a later one may change."""
+        """Expressions that Python evaluates one after the other.
+
+        What one reads, a later one may change that has become statements: then it is read before these.
+        """
         done: list[gast.AST] = []
         for node in nodes:
-            if any(self.may_change(part) for part in gast.walk(node)):
+            start = len(self.out)
+            made = self.expression(node)
+            if len(self.out) > start and self.changes_anything(node):
+                statements, self.out[start:] = self.out[start:], []
                 done = [self.pinned(value) for value in done]
-            done.append(self.expression(node))
+                self.out += statements
+            done.append(made)
         return done
 
+    def changes_anything(self, node: gast.AST) -> bool:
+        return any(self.may_change(part) for part in gast.walk(node))
+
     def may_change(self, node: gast.AST) -> bool:
-        """Whether this is a call that may get an array or a list, and change it in place."""
+        """Whether this is a call that may get an array, a list or an object, and change it in place."""
         if isinstance(node, gast.NamedExpr):
             return popped(node)
         if not isinstance(node, gast.Call):
             return False
-        callee = self.callee(node.func) or written(self.static_value(node.func), len(node.args))
-        if callee is None:
-            return False
+        value = self.static_value(node.func)
+        callee = self.callee(node.func) or written(value, len(node.args))
+        if callee is None and not (isinstance(value, FunctionType) and is_users(value.__code__)):
+            nested = isinstance(node.func, gast.Name) and node.func.id in self.helpers
+            method = isinstance(node.func, gast.Attribute) and node.func.attr in METHODS
+            return value is UNKNOWN and (nested or method)
         arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
-        return bool(callee.captured) or not all(isinstance(argument, _MAKES_NEW) for argument in arguments)
+        captures = callee is not None and bool(callee.captured)
+        return captures or not all(isinstance(argument, _MAKES_NEW) for argument in arguments)
 
     def pinned(self, value: gast.AST) -> gast.AST:
         """The value under a name, if evaluating it later may give another."""
+        if isinstance(value, gast.keyword):
+            return gast.copy_location(gast.keyword(arg=value.arg, value=self.pinned(value.value)), value)
         if isinstance(value, gast.Starred):  # what it has now
             items = self.temporary(support("list_", [value.value], value), "before")
             return gast.copy_location(gast.Starred(value=items, ctx=value.ctx), value)
@@ -285,7 +263,8 @@ class Expressions(Scope):
         value = self.expression(node.value)
         self.out.append(assign(name, value, node))
         self.merge_last()
-        return load(name, node)
+        again = [n for n in gast.walk(test) if isinstance(n, gast.NamedExpr) and n.target.id == name]
+        return load(name, node) if len(again) < 2 else self.temporary(load(name, node), name)
 
     def pop(self, node: gast.NamedExpr) -> gast.AST:
         """``xs.pop(i)``"""
@@ -299,7 +278,7 @@ class Expressions(Scope):
     def on_List(self, node: gast.List) -> gast.AST:
         if not (any(isinstance(part, gast.Starred) for part in node.elts) and self.has_local(node)):
             return self.children(node)
-        acts = any(self.may_change(part) for element in node.elts for part in gast.walk(element))
+        acts = self.changes_anything(node)
         parts = []
         for part in node.elts:
             if isinstance(part, gast.Starred):
@@ -375,7 +354,9 @@ class Expressions(Scope):
             return self.comparison(left, node.ops[0], right, node)
         # a < b < c is a < b and b < c, with b evaluated once, and c only if a < b.
         left, middle = self.in_order([node.left, node.comparators[0]])
-        middle = middle if isinstance(middle, gast.Name | gast.Constant) else self.temporary(middle, "middle")
+        if not isinstance(middle, gast.Name | gast.Constant):
+            left = self.pinned(left) if self.changes_anything(node.comparators[0]) else left
+            middle = self.temporary(middle, "middle")
         first = self.comparison(left, node.ops[0], middle, node)
         pairs = list(zip(node.ops[1:], node.comparators[1:], strict=True))
         if all(self.may_run_early(operand) for _, operand in pairs):

@@ -123,7 +123,7 @@ class Loops(Calls):
     # --- rolled -----------------------------------------------------------------------------------
 
     def range_loop(self, node: gast.For, call: gast.Call) -> None:
-        bounds = [self.expression(a) for a in call.args]
+        bounds = self.in_order(call.args)
         bounds = [b if _is_int(b) else support("integer", [b], b) for b in bounds]
         start = bounds[0] if len(bounds) > 1 else constant(0, node)
         stop = self.named(bounds[1] if len(bounds) > 1 else bounds[0], "stop")

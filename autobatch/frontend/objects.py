@@ -96,6 +96,15 @@ class Objects(Texts):
                 return support("not_", [self.dispatched(equal, node.left, methods, "left")], node)
         return super().on_Compare(node)
 
+    def may_change(self, node: gast.AST) -> bool:
+        return super().may_change(node) or _is_acting_method(node) or self.is_users_method(node)
+
+    def is_users_method(self, node: gast.AST) -> bool:
+        match node:
+            case gast.Call(func=gast.Attribute(attr=name) as method) if self.static_value(method) is UNKNOWN:
+                return any(hasattr(cls, name) for cls in CLASSES)
+        return False
+
     def may_run_early(self, node: gast.AST) -> bool:
         return super().may_run_early(node) and not any(map(_is_acting_method, gast.walk(node)))
 

@@ -186,8 +186,8 @@ def _isqrt(n: Any) -> Any:
     _check(wide >= 0, ValueError, "isqrt")
     root = tf.cast(tf.sqrt(tf.cast(tf.maximum(wide, 0), tf.float64)), tf.int64)  # off by one at most
     root = tf.minimum(root, 3_037_000_499)
-    root = tf.where(root * root > wide, root - 1, root)
-    above = (root + 1) * (root + 1)
+    root = tf.where(tf.square(root) > wide, root - 1, root)
+    above = tf.square(root + 1)  # which may wrap
     root = tf.where((above > 0) & (above <= wide), root + 1, root)
     return WeakScalar(tf.maximum(root, 0), int)
 

@@ -230,20 +230,25 @@ def enumerated_from_a_computed_start(n, b):
 
 class Box:
     def __init__(self, value):
-        self.value, self.log = value, [0, 0, 0]
+        self.value, self.asked, self.added, self.compared = value, 0, 0, 0
 
     @property
     def noisy(self):
-        self.log[0] += 1
+        self.asked += 1
         return self.value
 
     def __add__(self, other):
-        self.log[1] += 1
+        self.added += 1
         return self.value + other
 
     def __lt__(self, other):
-        self.log[2] += 1
+        self.compared += 1
         return self.value < other
+
+
+class Logged:
+    def __init__(self, value):
+        self.log = [value, 0, 0]
 
     def reset(self, v):
         self.log = [v, v, v]
@@ -262,12 +267,12 @@ def properties_that_act_in_arms(n):
     third = n > 1 and b.noisy > 0
     fourth = 1 < n < b.noisy
     fifth = n > 1 and b < 5
-    return first, second, b.log
+    return first, second, third, fourth, fifth, b.asked, b.added, b.compared
 
 
 @case(n, b)
 def methods_that_replace_what_is_assigned_to(n, b):
-    box, other = Box(n), Box(b)
+    box, other = Logged(n), Logged(b)
     box.log[0] = box.reset(7)
     other.log[other.log[1]] = other.reset(1) + 5
     return box.log, other.log
@@ -275,7 +280,7 @@ def methods_that_replace_what_is_assigned_to(n, b):
 
 @case(n, b)
 def methods_that_grow_what_is_assigned_to(n, b):
-    box = Box(n)
+    box = Logged(n)
     box.log[-1] = box.grow(7)
     box.log[1] += box.grow(b)
     return box.log
@@ -338,3 +343,106 @@ def ints_beside_floats(n, x):
 @case(np.array([3, 5, 10]))
 def inverses(n):
     return pow(n, -1, 7), pow(3, -1, n)
+
+
+class Odd:
+    """Methods that branch, and those that do not, change what stands beside them."""
+
+    def __init__(self, a):
+        self.a = a
+
+    def turned(self):
+        if self.a > 1:
+            self.a += 1
+        else:
+            self.a += 2
+        return self.a
+
+    def straight(self):
+        self.a += 1
+        return self.a
+
+    def added(self):
+        self.a += self.turned()
+        return self.a
+
+    @property
+    def next(self):
+        self.a += 1
+        return self.a
+
+
+def bumped(o):
+    o.a += 1
+    return o.a
+
+
+def bumped_first(xs):
+    xs[0] += 1
+    return xs[0]
+
+
+def pair(a, b):
+    return a * 100 + b
+
+
+@case(n)
+def attributes_left_of_methods(n):
+    o, p = Odd(n), Odd(n + 1)
+    sums = o.a + o.turned(), o.a < o.turned(), o.a * 2 + 1 - o.turned(), -o.a + o.turned()
+    parts = (o.a, o.turned()), [o.a, o.turned(), o.a], {"a": o.a, "b": o.turned()}
+    x, y = p.a, p.turned()
+    calls = pair(p.a, p.turned()), max(p.a, p.turned()) * 10 + min(p.a, p.turned()), p.added(), p.a
+    return sums, parts[0], parts[1], parts[2]["a"], x, y, calls
+
+
+@case(n)
+def attributes_left_of_methods_in_statements(n):
+    o, xs, a, k, total = Odd(n), [1, 2, 3], 1, 0, 0
+    o.a += o.turned()
+    xs[o.a % 3] += o.turned()
+    xs.append(o.a * 10 + o.turned())
+    a, o.a = o.a, o.turned()
+    for i in range(o.a, o.turned() + 1):
+        total += i
+    while o.a < o.turned():
+        k += 1
+        if k > n:
+            break
+    return xs, a, k, total, o.a
+
+
+@case(n)
+def attributes_left_of_what_python_runs(n):
+    o, xs = Odd(n), [n]
+    first = o.a * 10 + o.next if n > 0 else 0
+    second = o.a + (o.straight() if o.a > 1 else 2)
+    third = o.a < o.straight() <= o.a, xs[0] < bumped_first(xs) <= xs[0]
+    fourth = o.a + (w := bumped(o)) + w
+    fifth = n > 0 and o.a + o.turned() == 2 * o.a - 1
+    sixth = o.a + sum(o.turned() for _ in range(n))
+    return first, second, third, fourth, fifth, sixth
+
+
+@case(n)
+def keywords_in_their_turn(n):
+    k, xs = n, [n, 5]
+
+    def f():
+        nonlocal k
+        k += 1
+        return k
+
+    def h(a, b):
+        return a * 100 + b
+
+    of_helper = h(b=k, a=f()), pair(b=k, a=f()), dict(a=k, b=f())["a"]
+    return of_helper, h(b=len(xs), a=xs.pop()), pair(b=xs[0], a=bumped_first(xs)), xs
+
+
+@case(n)
+def names_that_are_set_twice_in_a_line(n):
+    first = (y := 2) + (y := n)
+    second = (z := n) < (z := 2), z
+    third = [(w := n), (w := 7), w]
+    return first, y, second, third, max((v := n), (v := 1)), v
