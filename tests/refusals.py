@@ -444,6 +444,27 @@ def catches_deep_calls(x):
         return x
 
 
+class Held:
+    def __init__(self, v):
+        self.v = v
+
+
+def seeks_an_object(x):
+    held = [Held(x), Held(1.0)]
+    return held.index(held[1])  # here
+
+
+def moves_what_it_appends_to(x):
+    rows = [[x], [1.0]]
+
+    def moved():
+        rows.insert(0, [9.0])
+        return x
+
+    rows[0].append(moved())  # here
+    return rows[0][0]
+
+
 def raises_one_of_several(x):
     try:
         return 1 / x
@@ -550,6 +571,7 @@ CASES = [
     (appends_a_list_to_itself, UnsupportedSyntaxError),
     (augments_a_list_in_a_list, UnsupportedSyntaxError),
     (reads_an_exception, UnsupportedSyntaxError), (catches_deep_calls, UnsupportedSyntaxError),
+    (seeks_an_object, TypeMismatchError), (moves_what_it_appends_to, UnsupportedSyntaxError),
     (raises_one_of_several, UnsupportedSyntaxError), (leaves_by_finally, UnsupportedSyntaxError),
     (meets_a_wide_int, TypeMismatchError),
     (is_it_the_same, TypeMismatchError), (repeats_a_tuple, TypeMismatchError), (meets_a_huge_int, TypeMismatchError),

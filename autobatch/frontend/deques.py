@@ -20,7 +20,7 @@ from autobatch.frontend.apart import apart
 from autobatch.frontend.list_methods import METHODS, POPS
 from autobatch.frontend.refusals import refusal
 from autobatch.frontend.source import SUPPORT, Source
-from autobatch.frontend.syntax import Namer, Statements, assign, constant, load, support
+from autobatch.frontend.syntax import COMPREHENSIONS, Namer, Statements, assign, constant, load, support
 
 _ALIKE = {*METHODS, *POPS} - {"insert", "sort"}  # which take the same, and do what a list's do
 _READERS = ("len", "list", "sum", "sorted", "min", "max", "any", "all", "enumerate", "bool")
@@ -116,6 +116,9 @@ def check(source: Source) -> None:
     nodes = [*gast.walk(source.tree)]
     names = {node.targets[0].id for node in nodes if _makes_deque(node, source)}
     fine = {id(name) for node in nodes for name in _uses(node)} if names else set()
+    scopes = [node for node in nodes if isinstance(node, (gast.Lambda, *COMPREHENSIONS))] if names else []
+    inside = [part for scope in scopes for part in gast.walk(scope) if isinstance(part, gast.Attribute)]
+    fine -= {id(part.value) for part in inside if part.attr in {*METHODS, *POPS}}  # where Python runs them
     for node in nodes:
         read = isinstance(node, gast.Name) and node.id in names and isinstance(node.ctx, gast.Load)
         if read and id(node) not in fine:

@@ -11,7 +11,7 @@ that catches nothing, and a copy of its statements wherever control leaves them 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -25,6 +25,7 @@ from autobatch.frontend.syntax import (
     assign,
     constant,
     load,
+    names,
     renamed,
     store,
     support,
@@ -198,6 +199,13 @@ class Exceptions(Nested):
     def caught_by(self, handler: gast.ExceptHandler, kinds: ir.Classes) -> _Caught:
         """Refuses uses of what a member's exception says, of which only the class is known."""
         name = handler.name.id if handler.name is not None else None
+        if name is not None and _reads_outside(self.tree.body, name):
+            self.refuse(
+                handler,
+                f"`except ... as {name}` where `{name}` is another variable too, which the clause unsets",
+                "give one of them another name.",
+                kind="except-clause",
+            )
         raises = [part for s in handler.body for part in gast.walk(s) if isinstance(part, gast.Raise)]
         allowed = {id(part) for node in raises for part in (node.exc, node.cause)}
         for part in (part for s in handler.body for part in gast.walk(s)):
@@ -247,6 +255,17 @@ def _outside(number: str, statements: Statements, at: gast.AST) -> gast.Try:
     node = _at(gast.Try(body=[_at(gast.Pass(), at)], handlers=[], orelse=[], finalbody=statements), at)
     node.leaves = number
     return node
+
+
+def _reads_outside(nodes: Iterable[gast.AST], name: str) -> bool:
+    """Whether a name is read, but where clauses have given it to what they caught."""
+    for node in nodes:
+        if isinstance(node, gast.ExceptHandler) and node.name is not None and node.name.id == name:
+            continue
+        whole = isinstance(node, gast.expr | gast.FunctionDef)
+        if (name in names(node)) if whole else _reads_outside(gast.iter_child_nodes(node), name):
+            return True
+    return False
 
 
 def _at(node: gast.AST, at: gast.AST) -> gast.AST:

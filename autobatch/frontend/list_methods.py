@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Any
 
 import gast
 
-from autobatch.frontend.effects import may_act
+from autobatch.frontend.effects import Effects, may_act
 from autobatch.frontend.item_assignment import Rewriter
 from autobatch.frontend.refusals import refusal
 from autobatch.frontend.source import CLASS, SUPPORT, Source, unparse
@@ -17,7 +18,9 @@ from autobatch.frontend.syntax import (
     bound_names,
     constant,
     index_value,
+    late_names,
     load,
+    names,
     root_of,
     store,
     support,
@@ -52,7 +55,7 @@ class ListMethods(Rewriter):
 
     def __init__(self, source: Source):
         super().__init__(source)
-        self.tables = _tables(source.tree)
+        self.tables, self.effects = _tables(source.tree), Effects(source)
 
     def is_own(self, owner: gast.AST) -> bool:
         """Whether this is a variable of this function, or an item or an attribute of one; but for objects."""
@@ -125,6 +128,13 @@ class ListMethods(Rewriter):
         self.found = True
         parts = [self.visit(part) if isinstance(part, gast.AST) else constant(part, at) for part in arguments]
         acts = any(map(may_act, parts))
+        if isinstance(owner, gast.Subscript) and any(map(partial(self.may_move, owner), arguments)):
+            raise refusal(
+                self.source.location(at),
+                "an argument that may change which item it is that gets it",
+                "give the item a name first: row = rows[i].",
+                "argument-that-changes",
+            )
         before, target = self.fixed(owner, wholly=acts)
         if isinstance(target, gast.Subscript) and acts:
             for k, part in enumerate(parts):  # before the item is looked up, which they may change
@@ -134,6 +144,20 @@ class ListMethods(Rewriter):
         call = support(operator, [as_load(target), *parts], at)
         call.keywords = [self.visit(keyword) for keyword in keywords]
         return [*before, *self.store(target, call)]
+
+    def may_move(self, item: gast.Subscript, argument: Any) -> bool:
+        """Whether evaluating an argument may put other items where this one is: Python has looked it up before."""
+        whole, root = unparse(as_load(item.value)), getattr(root_of(item), "id", None)
+        for part in gast.walk(argument) if isinstance(argument, gast.AST) else ():
+            match part:
+                case gast.Call(func=gast.Name(id=name)) if self.effects.acts(part):
+                    nested = self.effects.functions.get(name)
+                    if root in names(part) or (nested is not None and root in late_names(nested)):
+                        return True
+                case gast.Call(func=gast.Attribute(value=of, attr=method)) if method in {*METHODS, *POPS}:
+                    if unparse(of) == whole:
+                        return True
+        return False
 
     def visit_Call(self, node: gast.Call) -> gast.AST:
         """``xs.pop()`` in an expression: a name for the item, which is set, with the list, before the statement."""

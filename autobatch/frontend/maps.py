@@ -15,10 +15,11 @@ from dataclasses import replace
 
 import gast
 
+from autobatch.frontend.comprehensions import as_loops
 from autobatch.frontend.effects import Effects
 from autobatch.frontend.refusals import refusal
 from autobatch.frontend.source import Source
-from autobatch.frontend.syntax import Namer, assigned_names, load, names, parameter_names, renamed, store
+from autobatch.frontend.syntax import Namer, Statements, assigned_names, load, names, parameter_names, renamed, store
 
 TAKE_ALL = (
     builtins.sum, builtins.list, builtins.tuple, builtins.sorted, builtins.min, builtins.max, builtins.set,
@@ -40,6 +41,7 @@ def without_maps(source: Source) -> Source:
 class _Maps(gast.NodeTransformer):
     def __init__(self, source: Source):
         self.source, self.namer, self.effects = source, Namer(source.tree), Effects(source)
+        self.caught = False  # whether this stands in a `try`
         self.locals = {*source.parameters, *assigned_names(source.tree.body)}
 
     def is_builtin(self, node: gast.AST, *functions: object) -> bool:
@@ -77,6 +79,31 @@ class _Maps(gast.NodeTransformer):
                 return False
         starred = any(isinstance(part, gast.Starred) for part in (node.args[0], *iterables))
         return not starred and bool(set(names(node)) & self.locals)
+
+    def visit_Try(self, node: gast.Try) -> gast.AST:
+        """``xs.extend(f(x) for x in ys)`` keeps what it has got when an item fails, and the failure is caught."""
+        outer, self.caught = self.caught, True
+        node.body = [made for s in node.body for made in _listed(self.visit(s))]
+        self.caught = outer
+        for name in ("handlers", "orelse", "finalbody"):
+            setattr(node, name, [made for part in getattr(node, name) for made in _listed(self.visit(part))])
+        return node
+
+    def visit_Expr(self, node: gast.Expr) -> gast.AST | Statements:
+        match node.value:
+            case gast.Call(
+                func=gast.Attribute(attr="extend") as method, args=[gast.GeneratorExp() as items], keywords=[]
+            ) if self.caught:
+
+                def put(element: gast.AST) -> Statements:
+                    append = gast.Attribute(value=renamed(method.value, {}), attr="append", ctx=gast.Load())
+                    call = gast.Call(func=gast.copy_location(append, element), args=[element], keywords=[])
+                    return [gast.copy_location(gast.Expr(value=gast.copy_location(call, element)), element)]
+
+                loops, new = as_loops(items, self.namer.fresh, put)
+                self.locals |= new
+                return [self.visit(loop) for loop in loops]
+        return self.generic_visit(node)
 
     def visit_Call(self, node: gast.Call) -> gast.AST:
         taken = {id(part) for part in self.parts(node)}
@@ -127,3 +154,7 @@ class _Maps(gast.NodeTransformer):
             return renamed(function.body, dict(zip(parameter_names(function.args), items, strict=True)))
         call = gast.Call(func=function, args=[load(item, at) for item in items], keywords=[])
         return gast.copy_location(call, at)
+
+
+def _listed(made: gast.AST | Statements) -> Statements:
+    return made if isinstance(made, list) else [made]

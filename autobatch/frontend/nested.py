@@ -145,6 +145,14 @@ class Nested(Sorting):
                 "call it where you use it, or use another name for one of the values.",
                 kind="kept-closure",
             )
+        kept = next((v for scope in _kept_scopes(function) for v in late_names(scope) if v in changing), None)
+        if kept is not None:
+            self.refuse(
+                function,
+                f"a function that makes one which uses `{kept}`, which is assigned more than once",
+                "pass it as an argument, or use another name for one of the values.",
+                kind="kept-closure",
+            )
         new = self.namer.fresh(name) if name in self.helpers else name
         original = renamed(copy.deepcopy(definition), {name: new})
         self.rename_rest(name, new)
@@ -372,6 +380,22 @@ def _is_change(node: gast.AST) -> bool:
         case gast.Call(func=gast.Attribute(value=gast.Name(id=module), attr=operator), args=[gast.Name(), *_]):
             return module == SUPPORT and operator in CHANGES
     return False
+
+
+def _kept_scopes(function: gast.AST) -> list[gast.AST]:
+    """The functions and generators that a function makes, but for those that are called, or taken in by a builtin."""
+    body = function.body if isinstance(function.body, list) else [function.body]
+    inner = [part for statement in body for part in gast.walk(statement)]
+    calls = [part for part in inner if isinstance(part, gast.Call)]
+    at_once = {id(a) for c in calls if getattr(c.func, "id", None) in _AT_ONCE for a in (*c.args, *c.keywords)}
+    at_once |= {id(part.value) for part in inner if isinstance(part, gast.keyword) and id(part) in at_once}
+    called = {id(call.func) for call in calls}
+    values = {p.id for p in inner if isinstance(p, gast.Name) and isinstance(p.ctx, gast.Load) and id(p) not in called}
+    made = [part for part in inner if isinstance(part, gast.Lambda | gast.GeneratorExp) and id(part) not in at_once]
+    return [*made, *(part for part in inner if isinstance(part, gast.FunctionDef) and part.name in values)]
+
+
+_AT_ONCE = ("sum", "min", "max", "sorted", "any", "all", "list", "tuple", "set", "dict", "len")
 
 
 def _as_function(node: gast.AST, name: str) -> gast.FunctionDef:

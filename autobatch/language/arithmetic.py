@@ -22,6 +22,7 @@ from autobatch.language.rounding import check_exact, operands
 from autobatch.language.values import (
     WeakScalar,
     as_weak,
+    beside_sequence,
     check_fits,
     check_power,
     check_range,
@@ -164,6 +165,9 @@ def _install_meeting(name: str, reflected: bool) -> None:
                 pair = number(as_weak(self)), other  # truth values are counted
             if pair[0] is not self or pair[1] is not other:
                 return python(*(pair[::-1] if reflected else pair))
+        beside = isinstance(other, list | tuple) and python_kind(self) in (bool, int) and name != "mul"
+        if beside and context.mode() is not context.Mode.BATCH:
+            return beside_sequence(name, int, other)
         times = name == "mul" and isinstance(other, list | tuple) and self.dtype.is_integer and self.shape.rank == 0
         if times and context.mode() is context.Mode.MEMBER:
             return other * _known(self)

@@ -9,11 +9,12 @@ from typing import Any
 import tensorflow as tf
 
 from autobatch.language.choices import both, ifexp, not_
+from autobatch.language.item_columns import has_own
 from autobatch.language.list_methods import as_member_list
 from autobatch.language.list_queries import differences, same_items
 from autobatch.language.lists import MemberList, is_list, item_at
 from autobatch.language.objects import FIELDWISE
-from autobatch.language.values import WeakScalar, per_member
+from autobatch.language.values import WeakScalar, per_member, python_kind
 
 _ORDERS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
@@ -22,7 +23,9 @@ def equal(left: Any, right: Any) -> Any:
     """``left == right``"""
     if MemberList in (type(left), type(right)) and isinstance(left, list | MemberList):
         return same_items(left, right) if isinstance(right, list | MemberList) else False
-    if not _are_alike(left, right):
+    if _is_beside_number(left, right):
+        return False
+    if not _are_alike(left, right) or has_own(type(left), "eq"):
         return left == right
     if len(left) != len(right):
         return False
@@ -37,7 +40,7 @@ def ordered(left: Any, order: str, right: Any) -> Any:
     python = _ORDERS[order]
     if MemberList in (type(left), type(right)) and is_list(left) and is_list(right):
         return _ordered_lists(left, order, right)
-    if not _are_alike(left, right):
+    if not _are_alike(left, right) or has_own(type(left), python.__name__):
         return python(left, right)
     if not (left and right):
         return python(len(left), len(right))
@@ -55,6 +58,12 @@ def _ordered_lists(left: Any, order: str, right: Any) -> Any:
         lambda: ordered(item_at(a, first), order, item_at(b, first)),
         lambda: _ORDERS[order](a.length, b.length),
     )
+
+
+def _is_beside_number(left: Any, right: Any) -> bool:
+    """Whether one is a tuple or a list, and the other a member's int, which TensorFlow would compare with each item."""
+    pairs = ((left, right), (right, left))
+    return any(isinstance(a, tuple | list) and per_member(b) and python_kind(b) in (bool, int) for a, b in pairs)
 
 
 def _are_alike(left: Any, right: Any) -> bool:

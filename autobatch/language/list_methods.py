@@ -14,6 +14,7 @@ import tensorflow as tf
 
 from autobatch import context, errors
 from autobatch.language.augmented import in_place
+from autobatch.language.item_columns import matches
 from autobatch.language.lists import (
     MemberList,
     alike,
@@ -22,7 +23,6 @@ from autobatch.language.lists import (
     derived,
     is_list,
     item_at,
-    matches,
     number,
     of_items,
     padded,

@@ -8,8 +8,9 @@ from typing import Any
 import tensorflow as tf
 
 from autobatch import context, errors
+from autobatch.language.item_columns import compared_columns, matches
 from autobatch.language.list_methods import as_member_list, bounded, copied, gathered, joined, repeated
-from autobatch.language.lists import MemberList, alike, derived, is_list, item_at, matches, not_compared, number, padded
+from autobatch.language.lists import MemberList, alike, derived, is_list, item_at, not_compared, number, padded
 from autobatch.language.values import WeakScalar, per_member
 
 
@@ -28,7 +29,7 @@ def differences(left: MemberList, right: MemberList) -> tuple[MemberList, Member
     capacity = max(a.capacity, b.capacity)
     a, b = padded(a, capacity), padded(b, capacity)
     differ = tf.zeros([capacity], tf.bool)
-    for x, y in zip(a.columns, b.columns, strict=True):
+    for x, y in zip(compared_columns(a, "eq"), compared_columns(b, "eq"), strict=True):
         if x.shape.rank != 1:
             raise not_compared()
         differ |= tf.not_equal(x, y)

@@ -345,17 +345,6 @@ def _note_views(item: Any, whole: MemberList) -> None:
             _note_views(leaf, whole)
 
 
-def matches(values: MemberList, item: Any) -> tf.Tensor:
-    """[capacity], where the list has an item that is equal."""
-    a, b = alike(values, of_items([item]))
-    same = a.own
-    for x, y in zip(a.columns, b.columns, strict=True):
-        if x.shape.rank != 1:
-            raise not_compared()
-        same &= tf.equal(x, y[0])
-    return same
-
-
 def not_compared() -> errors.TypeMismatchError:
     return errors.TypeMismatchError(
         "Items that are arrays or lists are compared.", help="compare numbers.", kind="list-items-compared"

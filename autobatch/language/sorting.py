@@ -9,11 +9,10 @@ from typing import Any
 import tensorflow as tf
 
 from autobatch import context, errors
-from autobatch.language.containers import MemberObject
 from autobatch.language.indexing import rows
+from autobatch.language.item_columns import compared_columns
 from autobatch.language.list_methods import as_member_list, gathered
 from autobatch.language.lists import MemberList, item_at, not_compared, padded
-from autobatch.language.objects import compared_fields, has_made, users_class
 from autobatch.language.rounding import check_exact
 from autobatch.language.values import WIDE_DTYPES, WeakScalar, is_tensor, narrowed, per_member, python_kind, weak
 
@@ -70,29 +69,11 @@ def _ordered(values: MemberList, keys: MemberList, reverse: bool) -> MemberList:
     capacity = max(values.capacity, keys.capacity)
     values, keys = padded(values, capacity), padded(keys, capacity)
     order = tf.range(capacity)
-    whole = tf.nest.pack_sequence_as(keys.kinds, keys.columns)
-    for column in reversed(_compared(whole)):  # by the last part of the key first: sorts are stable
+    for column in reversed(compared_columns(keys, "lt")):  # by the last part of the key first: sorts are stable
         order = tf.gather(order, tf.argsort(tf.gather(_ranked(column, reverse), order), stable=True))
     is_padding = tf.cast(~values.own, tf.int32)
     order = tf.gather(order, tf.argsort(tf.gather(is_padding, order), stable=True))
     return gathered(values, order, values.length.tensor)
-
-
-def _compared(key: Any) -> list[tf.Tensor]:
-    """The columns of a key, in the order in which Python compares its parts."""
-    if is_tensor(key):
-        return [key]
-    if isinstance(key, MemberList):
-        raise not_compared()
-    if isinstance(key, MemberObject) and has_made(users_class(key), "lt"):
-        key = tuple(getattr(key, name) for name in compared_fields(users_class(key), "lt"))
-    if not isinstance(key, tuple):
-        raise errors.TypeMismatchError(
-            "Objects are sorted whose order is a method's.",
-            help="sort by a key: key=lambda p: p.x.",
-            kind="sorted-by-key",
-        )
-    return [column for part in key for column in _compared(part)]
 
 
 def _ranked(column: tf.Tensor, reverse: bool) -> tf.Tensor:

@@ -246,9 +246,18 @@ def _common_dtype(left: tf.DType, right: tf.DType) -> tf.DType | None:
         return None
 
 
+def beside_sequence(name: str, kind: type, other: Any) -> bool:
+    """A number beside a list or a tuple, to each item of which TensorFlow would apply the operator."""
+    if name in ("eq", "ne"):
+        return name == "ne"
+    raise TypeError(f"unsupported operand type(s) for {name}: '{kind.__name__}' and '{type(other).__name__}'")
+
+
 def _combine(python: Callable, result: type | None, left: Any, right: Any) -> Any:
     """``python(left, right)`` where at least one is a WeakScalar; ``result``: its kind, None for the operands'."""
     for weak, other in ((left, right), (right, left)):
+        if isinstance(other, list | tuple) and not (python is operator.mul and weak.kind is not float):
+            return beside_sequence(python.__name__, weak.kind, other)
         if isinstance(weak, WeakScalar) and not isinstance(other, WeakScalar | bool | int | float):
             return _with_tensor(python, result, weak, other, weak is left)
     a, b, kind = _meet(left, right)

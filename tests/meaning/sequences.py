@@ -2,8 +2,8 @@
 
 # ruff: noqa
 import math
-from collections import deque
-from dataclasses import dataclass
+from collections import deque, namedtuple
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -211,3 +211,68 @@ def caught_and_raised_again(n):
             raise
     except KeyError:
         return -1, caught
+
+
+class Same:
+    def __init__(self, x):
+        self.x = x
+
+
+class ByX:
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+
+    def __eq__(self, other):
+        return self.x == other.x
+
+
+@dataclass(order=True)
+class Ranked:
+    rank: int
+    label: int = field(compare=False)
+
+
+class Turned(namedtuple("Turned", "x y")):
+    def __lt__(self, other):
+        return self.y < other.y
+
+    def __gt__(self, other):
+        return self.y > other.y
+
+
+@case(n, refused="list-objects-compared")
+def objects_sought_by_which_they_are(n):
+    grown = []
+    for i in range(n):
+        grown.append(Same(i))
+    return Same(1) in grown
+
+
+@case(n, refused="list-objects-compared")
+def objects_sought_by_a_method(n):
+    grown = [ByX(9, 9)]
+    for i in range(n):
+        grown.append(ByX(i, n))
+    return grown.index(ByX(9, 0))
+
+
+@case(n)
+def dataclasses_by_the_fields_that_compare(n):
+    grown = [Ranked(1, 5)]
+    for i in range(n):
+        grown.append(Ranked(i % 2, i))
+    return grown.index(Ranked(1, 9)), grown.count(Ranked(0, 7)), Ranked(0, 8) in grown, max(grown).label
+
+
+@case(n)
+def tuples_with_an_order_of_their_own(n):
+    return max(Turned(n, 1), Turned(2, 0)).x, min(Turned(n, 1), Turned(2, 0)).x, Turned(n, 1) < Turned(0, 3)
+
+
+@case(n)
+def sequences_beside_numbers(n):
+    counted = 0
+    for i in range(n):
+        counted += 1
+    pair = (n, 1)
+    return [n] == n, n == [n, 1], pair == n, n != pair, [counted] == counted, counted != (counted, 1), n in [[n], n]

@@ -446,3 +446,83 @@ def names_that_are_set_twice_in_a_line(n):
     second = (z := n) < (z := 2), z
     third = [(w := n), (w := 7), w]
     return first, y, second, third, max((v := n), (v := 1)), v
+
+
+@case(n, refused="argument-that-changes")
+def items_looked_up_before_arguments_move_them(n):
+    xs = [[n], [1], [2]]
+
+    def moved():
+        xs.insert(0, [9])
+        return 5
+
+    xs[0].append(moved())
+    return xs
+
+
+@case(n)
+def items_whose_arguments_move_others(n):
+    stacks = [[n, 1], [2], [3, 4]]
+
+    def noted(v):
+        return v * 2
+
+    stacks[0].append(stacks[2].pop())
+    stacks[n % 2].append(noted(stacks[0][0]))
+    return stacks
+
+
+@case(n, refused="kept-closure")
+def functions_made_by_functions(n):
+    k = 5
+
+    def made():
+        return lambda x: x + k
+
+    f = made()
+    k = n
+    return f(1)
+
+
+@case(n)
+def functions_made_by_functions_of_what_stays(n):
+    k = n + 5
+
+    def made():
+        return lambda x: x + k
+
+    def greatest():
+        return max([n, k, 3], key=lambda v: (v - k) ** 2)
+
+    return made()(1), greatest()
+
+
+@case(n)
+def extended_until_an_item_fails(n):
+    xs = []
+    try:
+        xs.extend(6 // (i - n) for i in range(4))
+    except ZeroDivisionError:
+        xs.append(77)
+    return xs
+
+
+@case(n, refused="except-clause")
+def what_a_clause_unsets(n):
+    e = 5
+    try:
+        if n > 1:
+            raise ValueError
+    except ValueError as e:
+        pass
+    return e
+
+
+@case(n)
+def names_of_clauses_that_others_bind(n):
+    total = sum(e for e in [1, n])
+    try:
+        total += 10 // n
+    except ZeroDivisionError as e:
+        total += 1
+    return total, [e * 2 for e in (n, 1)]
