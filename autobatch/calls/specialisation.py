@@ -61,7 +61,7 @@ def _typed(
     unrolled: dict[tuple, int] = {}
     helpers: frozenset[CodeType] = frozenset()  # undecorated functions that cannot run as they are
     raised: Exception | None = None  # what the user's own code raised, perhaps where only some members get
-    refused: errors.AutobatchError | None = None  # a dict, for which lists stand now
+    refused: Exception | None = None  # a dict, for which lists stand now
     while True:
         classes = len(CLASSES)
         frontend = None

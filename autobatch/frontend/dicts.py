@@ -61,15 +61,15 @@ def without_dicts(source: Source) -> Source:
 
 def _found(source: Source) -> dict[str, _Kind]:
     nodes = [*gast.walk(source.tree)]
-    made = [(node, _kind(node.value, source)) for node in nodes if _named(node) is not None]
+    made = [(node, name, _kind(node.value, source)) for node in nodes if (name := _named(node)) is not None]
     kinds: dict[str, set[_Kind]] = {}
-    for node, kind in made:
+    for _, name, kind in made:
         if kind is not None:
-            kinds.setdefault(_named(node), set()).add(kind)
+            kinds.setdefault(name, set()).add(kind)
     inner = [node for node in nodes if isinstance(node, gast.FunctionDef | gast.Lambda) and node is not source.tree]
     elsewhere = {name for node in inner for name in bound_names(node)} | {*source.parameters}
     fine = {id(owner) for node in nodes for owner in _uses(node)}
-    fine |= {id(part) for node, kind in made if kind is not None for part in gast.walk(_target(node))}
+    fine |= {id(part) for node, _, kind in made if kind is not None for part in gast.walk(_target(node))}
     other = {node.id for node in nodes if isinstance(node, gast.Name) and node.id in kinds and id(node) not in fine}
     other |= {name for node in nodes if isinstance(node, gast.For) for name in _changed_while_gone_through(node)}
     return {
@@ -217,7 +217,9 @@ class _Lists(gast.NodeTransformer):
         call = self.call(library.put, owner, [*self.lists(owner, node), self.visit(target.slice), value], node)
         return [*before, gast.copy_location(gast.Expr(value=call), node)]
 
-    visit_AnnAssign = visit_Assign
+    def visit_AnnAssign(self, node: gast.AnnAssign) -> gast.AST | Statements:
+        name = _named(node)
+        return self.made(name, node) if name in self.dicts else self.generic_visit(node)
 
     def visit_AugAssign(self, node: gast.AugAssign) -> gast.AST:
         if (owner := self.owner(node.target)) is None:
@@ -227,10 +229,9 @@ class _Lists(gast.NodeTransformer):
         return gast.copy_location(gast.AugAssign(target=target, op=node.op, value=self.visit(node.value)), node)
 
     def visit_Delete(self, node: gast.Delete) -> gast.AST:
-        owners = [self.owner(target) for target in node.targets]
-        if owners == [None] or None in owners:
+        name = self.owner(node.targets[0])
+        if name is None:
             return self.generic_visit(node)
-        (name,) = owners
         call = self.call(library.popped, name, [*self.lists(name, node), self.visit(node.targets[0].slice)], node)
         return gast.copy_location(gast.Expr(value=call), node)
 

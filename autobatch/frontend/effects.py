@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import dis
 import inspect
+import re
 from collections.abc import Collection, Iterable
 from types import FunctionType, ModuleType
 from typing import Any
 
 import gast
 
+from autobatch.errors import UnsupportedSyntaxError
 from autobatch.frontend.source import SUPPORT, Source, read
 from autobatch.frontend.syntax import assigned_names, parameter_names
 
@@ -17,6 +20,9 @@ _LIBRARIES = (
     "autobatch", "builtins", "itertools", "math", "numpy", "statistics", "tensorflow", "tensorflow_probability",
 )  # fmt: skip
 _ACTING = (print, next, setattr, delattr, input, exec, eval)
+
+
+_ACTING_OPCODES = re.compile("STORE_(ATTR|SUBSCR|GLOBAL|DEREF)|DELETE_|RAISE|CALL|PRECALL|YIELD")
 
 
 def may_act(node: gast.AST) -> bool:
@@ -60,25 +66,30 @@ class Effects:
                 return self.function_acts(self.functions[name], within)
             case gast.Name(id=name, ctx=gast.Load()) if name not in self.own:
                 value = self.source.lookup(name, None)
-                return callable(value) and self._value_acts(value, within)
+                return callable(value) and value_acts(value, within)
             case gast.Call(func=gast.Name(id=name)) if name not in given:
                 return name in self.own and name not in self.functions
             case gast.Call(func=gast.Attribute(value=gast.Name(id=name), attr=attribute)) if name not in self.own:
                 owner = self.source.lookup(name, None)
                 known = name == SUPPORT or isinstance(owner, ModuleType)
-                return not known or self._value_acts(getattr(owner, attribute, None), within)
+                return not known or value_acts(getattr(owner, attribute, None), within)
             case gast.Call():
                 return not isinstance(part.func, gast.Name)
         return False
 
-    def _value_acts(self, value: Any, within: Collection[object]) -> bool:
-        value = inspect.unwrap(value) if callable(value) else value
-        module = getattr(value, "__module__", None) or type(value).__module__
-        if module.partition(".")[0] in _LIBRARIES:
-            return any(value is known for known in _ACTING)
-        if not isinstance(value, FunctionType):
-            return not isinstance(value, type)
+
+def value_acts(value: Any, within: Collection[object] = ()) -> bool:
+    """Whether calling the value may act."""
+    value = inspect.unwrap(value) if callable(value) else value
+    module = getattr(value, "__module__", None) or type(value).__module__
+    if module.partition(".")[0] in _LIBRARIES:
+        return any(value is known for known in _ACTING)
+    if not isinstance(value, FunctionType):
+        return not isinstance(value, type)
+    try:
         source = read(value, {})
-        return value not in within and Effects(source)._any_acts(
-            source.tree.body, parameter_names(source.tree.args), (*within, value)
-        )
+    except UnsupportedSyntaxError:  # a lambda, or what has no source
+        return any(_ACTING_OPCODES.match(each.opname) for each in dis.get_instructions(value))
+    return value not in within and Effects(source)._any_acts(
+        source.tree.body, parameter_names(source.tree.args), (*within, value)
+    )

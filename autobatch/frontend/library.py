@@ -328,7 +328,7 @@ def popped_or(keys, values, key, default, of):
 
 
 # By how many arguments the call has.
-_FUNCTIONS: dict[tuple[Callable, int], Callable] = {
+_FUNCTIONS: dict[tuple[object, int], Callable] = {
     (math.gcd, 2): gcd, (math.lcm, 2): lcm, (math.comb, 2): comb, (math.perm, 2): perm, (math.fsum, 1): fsum,
     (builtins.pow, 3): power_modulo, (functools.reduce, 2): reduce, (functools.reduce, 3): reduce_from,
     (statistics.mean, 1): mean, (statistics.fmean, 1): fmean, (statistics.median, 1): median,

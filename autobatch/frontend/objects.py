@@ -18,7 +18,7 @@ from typing import Any
 import gast
 
 from autobatch.frontend.core import Callee
-from autobatch.frontend.effects import Effects
+from autobatch.frontend.effects import value_acts
 from autobatch.frontend.item_assignment import Rewriter
 from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.source import read
@@ -214,10 +214,8 @@ def _is_acting_method(node: gast.AST) -> bool:
 
 
 def _acts(method: Any) -> bool:
-    if not isinstance(method, FunctionType) or method.__code__.co_filename == "<string>":  # as dataclasses have
-        return False
-    source = read(method, {})
-    return Effects(source).function_acts(source.tree)
+    is_users = isinstance(method, FunctionType) and method.__code__.co_filename != "<string>"  # as dataclasses have
+    return is_users and value_acts(method)
 
 
 def _may_change_itself(method: Callee) -> bool:

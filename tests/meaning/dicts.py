@@ -194,3 +194,28 @@ def filled_while_gone_through(n):
     for k in d:
         d[k + 1] = 2
     return len(d)
+
+
+@case(n)
+def annotated(n):
+    seen: dict[int, int] = {}
+    best: int = -1
+    for i in range(n):
+        seen[i * i % 3] = i
+        best = max(best, seen[i * i % 3])
+    return best, len(seen)
+
+
+def squares_of(n):
+    found = {}
+    for i in range(n):
+        found[i] = i * i + 0.5
+    return sum(found.values())
+
+
+@case(n)
+def dicts_of_helpers(n):
+    found = {}
+    for i in range(n):
+        found[i % 2, i] = i
+    return squares_of(n), len(found), squares_of(n + 1)
