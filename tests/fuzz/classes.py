@@ -30,6 +30,11 @@ class Point:
     def size(self):
         return (abs(self.x) + abs(self.y)) % 50
 
+    @property
+    def stepped(self):
+        self.y = (self.y + 1) % 29
+        return self.y
+
     def __add__(self, other):
         return Point((self.x + other.x) % 31, self.y)
 
@@ -113,7 +118,21 @@ class _Caller(_Method):
 
     def int(self) -> str:
         o = self.pick(*self.owners)
-        return self.pick("n", "k", "3", f"{o}.x", f"{o}.y", f"{o}.size", f"{o}.seen[0]", f"{o}.move(k)")
+        parts = [self.part(o), *(self.part(o) for _ in range(self.draw(st.integers(0, 2))))]
+        if len(parts) == 1:
+            return parts[0]
+        return self.pick(
+            f"({' + '.join(parts)})", f"({' - 2 * '.join(parts)})", f"max({', '.join(parts)})",
+            f"[{', '.join(parts)}][{self.pick('0', '-1')}]", f"(1 if {' < '.join(parts)} else 2)",
+            f"dict(b={parts[0]}, a={parts[1]})['b']", f"({parts[0]} if {parts[1]} > 2 else {parts[-1]})",
+        )  # fmt: skip
+
+    def part(self, o: str) -> str:
+        """Of a sum, or a call, where one of them changes what another reads."""
+        return self.pick(
+            "n", "k", "3", f"{o}.x", f"{o}.y", f"{o}.size", f"{o}.seen[0]", f"{o}.move(k)", f"{o}.stepped",
+            f"len({o}.seen)",
+        )  # fmt: skip
 
     def condition(self) -> str:
         o, other = self.pick(*self.owners), self.pick(*self.owners)
