@@ -22,9 +22,13 @@ class _Apart(gast.NodeTransformer):
         match node:
             case gast.Assign(targets=[gast.Tuple(elts=targets)], value=gast.Tuple(elts=values)):
                 plain = len(targets) == len(values) and all(isinstance(target, gast.Name) for target in targets)
-                if not plain or {t.id for t in targets} & {*names(values)} or not any(map(self.wanted, values)):
+                if not plain or not any(map(self.wanted, values)):
                     return node
-                pairs = zip(targets, values, strict=True)
+                pairs = list(zip(targets, values, strict=True))
+                if any(
+                    target.id in names(values[k + 1 :]) for k, target in enumerate(targets)
+                ):  # read before it is set
+                    return node
                 return [
                     gast.copy_location(gast.Assign(targets=[t], value=v, type_comment=None), node) for t, v in pairs
                 ]

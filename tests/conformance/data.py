@@ -1,7 +1,9 @@
 """Data."""
 
 import dataclasses
-from collections import namedtuple
+import functools
+import math
+from collections import Counter, deque, namedtuple
 
 import tensorflow as tf
 
@@ -204,3 +206,35 @@ def by_a_key(x, n):
     pairs = [(i * 3 % 4, x + i) for i in range(n + 1)]
     first = min(pairs, key=lambda pair: abs(pair[1]))
     return sorted(pairs, key=lambda pair: (pair[0], -pair[1]))[0][1] + first[1]
+
+
+@feature("a dict, a `defaultdict` or a `Counter` that is filled at keys of each member's own", N)
+def remembers(n):
+    n, memo, counts = int(n), {}, Counter()
+
+    def ways(k):
+        if k < 2:
+            return 1
+        if k not in memo:
+            memo[k] = ways(k - 1) + ways(k - 2)
+        return memo[k]
+
+    for i in range(n):
+        counts[ways(i) % 3] += 1
+    return ways(n), counts[1], len(counts)
+
+
+@feature("`functools.reduce`, `math.prod`, `a, *rest = xs`, lists in order", N)
+def reduces(n):
+    xs = [i + 1 for i in range(n + 1)]
+    first, *rest = xs
+    return functools.reduce(lambda a, b: a * 2 - b, xs), math.prod(rest), rest < xs, max(rest, default=first)
+
+
+@feature("a `deque` with a greatest length, and `rotate`", N)
+def lasts(n):
+    last = deque(maxlen=3)
+    for i in range(n + 4):
+        last.append(i * i)
+    last.rotate(n)
+    return sum(last), last[0]

@@ -90,7 +90,7 @@ def member_slice(v, n):
     return v[n:]  # here
 
 
-@refused("a dict or a set changed in place across a branch", UnsupportedSyntaxError, "a new dict; a list")
+@refused("a dict of texts changed in place across a branch", UnsupportedSyntaxError, "a new dict; variables")
 def inserted(x):
     parts = {"a": x}
     if x > 0:
