@@ -27,7 +27,7 @@ from autobatch.frontend.apart import apart
 from autobatch.frontend.comprehensions import as_loops
 from autobatch.frontend.effects import may_act
 from autobatch.frontend.source import Source
-from autobatch.frontend.syntax import Namer, Statements, assign, bound_names, constant, load, thunk
+from autobatch.frontend.syntax import SCOPES, Namer, Statements, assign, bound_names, constant, load, thunk
 
 # The messages of what Python's own dicts cannot do for members.
 OF_DICTS = ("item-of-member", "dict-key-of-member", "changed-container", "unhashable-member")
@@ -66,7 +66,7 @@ def _found(source: Source) -> dict[str, _Kind]:
     for _, name, kind in made:
         if kind is not None:
             kinds.setdefault(name, set()).add(kind)
-    inner = [node for node in nodes if isinstance(node, gast.FunctionDef | gast.Lambda) and node is not source.tree]
+    inner = [node for node in nodes if isinstance(node, SCOPES) and node is not source.tree]
     elsewhere = {name for node in inner for name in bound_names(node)} | {*source.parameters}
     fine = {id(owner) for node in nodes for owner in _uses(node)}
     fine |= {id(part) for node, _, kind in made if kind is not None for part in gast.walk(_target(node))}
@@ -211,22 +211,36 @@ class _Lists(gast.NodeTransformer):
         if len(node.targets) > 1 or (owner := self.owner(target)) is None:
             return self.generic_visit(node)
         value, before = self.visit(node.value), []
-        if may_act(value):  # before the lists are looked up, which it may change
-            kept = self.namer.fresh("value")
-            before, value = [assign(kept, value, node)], load(kept, node)
-        call = self.call(library.put, owner, [*self.lists(owner, node), self.visit(target.slice), value], node)
-        return [*before, gast.copy_location(gast.Expr(value=call), node)]
+        if may_act(value) or may_act(target.slice):  # before the lists are looked up, which they may change
+            value = self.kept(value, before)
+        return [*before, self.put(owner, self.visit(target.slice), value, node)]
+
+    def put(self, name: str, key: gast.AST, value: gast.AST, at: gast.AST) -> gast.AST:
+        call = self.call(library.put, name, [*self.lists(name, at), key, value], at)
+        return gast.copy_location(gast.Expr(value=call), at)
+
+    def kept(self, value: gast.AST, before: Statements) -> gast.AST:
+        """The value under a name that is set before."""
+        name = self.namer.fresh("value")
+        before.append(assign(name, value, value))
+        return load(name, value)
 
     def visit_AnnAssign(self, node: gast.AnnAssign) -> gast.AST | Statements:
         name = _named(node)
         return self.made(name, node) if name in self.dicts else self.generic_visit(node)
 
-    def visit_AugAssign(self, node: gast.AugAssign) -> gast.AST:
+    def visit_AugAssign(self, node: gast.AugAssign) -> gast.AST | Statements:
         if (owner := self.owner(node.target)) is None:
             return self.generic_visit(node)
-        position = self.position(owner, self.visit(node.target.slice), node, to_add=True)
-        target = self.item(owner, position, gast.Store(), node)
-        return gast.copy_location(gast.AugAssign(target=target, op=node.op, value=self.visit(node.value)), node)
+        key, value = self.visit(node.target.slice), self.visit(node.value)
+        if may_act(value) and self.dicts[owner].missing is not list:  # which may put the item elsewhere
+            before: Statements = []
+            key = self.kept(key, before)
+            old = self.kept(self.read(owner, key, gast.Load(), node), before)
+            new = self.kept(gast.copy_location(gast.BinOp(left=old, op=node.op, right=value), node), before)
+            return [*before, self.put(owner, key, new, node)]
+        target = self.item(owner, self.position(owner, key, node, to_add=True), gast.Store(), node)
+        return gast.copy_location(gast.AugAssign(target=target, op=node.op, value=value), node)
 
     def visit_Delete(self, node: gast.Delete) -> gast.AST:
         name = self.owner(node.targets[0])
@@ -276,13 +290,16 @@ class _Lists(gast.NodeTransformer):
     # --- expressions --------------------------------------------------------------------------------
 
     def visit_Subscript(self, node: gast.Subscript) -> gast.AST:
-        name, node = self.owner(node), self.generic_visit(node) if self.owner(node) is None else node
+        name = self.owner(node)
         if name is None:
-            return node
-        key = self.visit(node.slice)
+            return self.generic_visit(node)
+        return self.read(name, self.visit(node.slice), node.ctx, node)
+
+    def read(self, name: str, key: gast.AST, ctx: gast.AST, at: gast.AST) -> gast.AST:
+        """``d[key]``"""
         if self.dicts[name].counts:
-            return self.call(library.get, name, [*self.lists(name, node), key, constant(0, node)], node)
-        return self.item(name, self.position(name, key, node), node.ctx, node)
+            return self.call(library.get, name, [*self.lists(name, at), key, constant(0, at)], at)
+        return self.item(name, self.position(name, key, at), ctx, at)
 
     def visit_Call(self, node: gast.Call) -> gast.AST:
         name = self.named(node.func.value) if isinstance(node.func, gast.Attribute) else None

@@ -169,11 +169,11 @@ def stdev(data):
 
 def reduce(function, sequence):
     begun = False
-    for item in sequence:
+    for each in sequence:
         if begun:
-            total = function(total, item)  # noqa: F821
+            total = function(total, each)  # noqa: F821
         else:
-            total = item
+            total = each
             begun = True
     if not begun:
         raise TypeError("reduce() of empty iterable with no initial value")
@@ -181,8 +181,8 @@ def reduce(function, sequence):
 
 
 def reduce_from(function, sequence, initial):
-    for item in sequence:
-        initial = function(initial, item)
+    for each in sequence:
+        initial = function(initial, each)
     return initial
 
 

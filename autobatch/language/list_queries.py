@@ -46,8 +46,7 @@ def summed(values: MemberList, start: Any = 0) -> Any:
     if kind is None:
         return total + start
     if kind is not float:
-        fits = tf.reduce_sum(tf.abs(tf.cast(own, tf.float64))) < 2.0**62
-        context.check(fits, errors.NumberRangeError, "a sum leaves the range of 64-bit integers")
+        _check_wide(tf.reduce_sum(tf.cast(own, tf.float64)), total, "a sum")
     return WeakScalar(total, float if kind is float else int) + start
 
 
@@ -58,13 +57,18 @@ def multiplied(values: MemberList, start: Any = 1) -> Any:
     shape = [-1] + [1] * (column.shape.rank - 1)
     own = tf.where(tf.reshape(values.own, shape), column, tf.ones([], column.dtype))
     product = tf.reduce_prod(own, 0)
+    if product.shape.rank == 0 and product.dtype.is_integer:
+        _check_wide(tf.reduce_prod(tf.cast(own, tf.float64)), product, "a product")
     if kind is None:
         return product * start
-    if kind is not float:
-        size = tf.reduce_prod(tf.maximum(tf.abs(tf.cast(own, tf.float64)), 1.0))
-        fits = tf.reduce_any(tf.equal(own, 0)) | (size < 2.0**62)
-        context.check(fits, errors.NumberRangeError, "a product leaves the range of 64-bit integers")
     return WeakScalar(product, float if kind is float else int) * start
+
+
+def _check_wide(expected: tf.Tensor, found: tf.Tensor, what: str) -> None:
+    """Fails members whose int does not fit: what wrapped is off by a power of 2 that floats can tell."""
+    bits = 8 * found.dtype.size
+    fits = tf.abs(expected - tf.cast(found, tf.float64)) <= 2.0 ** (bits - 2)
+    context.check(fits, errors.NumberRangeError, f"{what} leaves the range of {bits}-bit integers")
 
 
 def _numbers(values: MemberList) -> tuple[type | None, tf.Tensor]:

@@ -226,9 +226,12 @@ def remembers(n):
 
 @feature("`functools.reduce`, `math.prod`, `a, *rest = xs`, lists in order", N)
 def reduces(n):
+    def step(a, b):
+        return a * 2 - b
+
     xs = [i + 1 for i in range(n + 1)]
     first, *rest = xs
-    return functools.reduce(lambda a, b: a * 2 - b, xs), math.prod(rest), rest < xs, max(rest, default=first)
+    return functools.reduce(step, xs), math.prod(rest), rest < xs, max(rest, default=first)
 
 
 @feature("a `deque` with a greatest length, and `rotate`", N)

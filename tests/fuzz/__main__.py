@@ -10,10 +10,10 @@ import typer
 from hypothesis import HealthCheck, Phase, given, note, seed, settings
 from rich.progress import Progress
 
-from tests.fuzz import classes, control, functions, lists, numbers, objects, outside
+from tests.fuzz import classes, control, dicts, functions, lists, numbers, objects, outside
 
 FAMILIES = {
-    "classes": classes, "control": control, "functions": functions, "lists": lists, "numbers": numbers,
+    "classes": classes, "control": control, "dicts": dicts, "functions": functions, "lists": lists, "numbers": numbers,
     "objects": objects, "outside": outside,
 }  # fmt: skip
 

@@ -276,3 +276,14 @@ def sequences_beside_numbers(n):
         counted += 1
     pair = (n, 1)
     return [n] == n, n == [n, 1], pair == n, n != pair, [counted] == counted, counted != (counted, 1), n in [[n], n]
+
+
+@case(np.array([62, 3, 63]), np.array([2**61, 5, 2**62]), fails=(2,))
+def wide_sums_and_products(n, a):
+    powers, signs, factors = [], [], []
+    for i in range(n):
+        powers.append(2**i)
+    for i in range(3):
+        signs.append(a if i == 0 else -a)
+        factors.append(1 << n // 3)
+    return sum(powers), sum(signs), math.prod(factors)
