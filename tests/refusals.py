@@ -521,14 +521,14 @@ class Bag:
     def __init__(self, first):
         self.first = first
 
-    def add(self, item):
+    def put_in(self, item):  # a name of no other class: a method that others have is called by way of a branch
         self.items.append(item)
         return len(self.items)
 
 
 def changes_a_list_of_the_class(x):
     bag = Bag(x)
-    return bag.add(1.0)  # here
+    return bag.put_in(1.0)  # here
 
 
 def augments_an_object_in_a_list(x):

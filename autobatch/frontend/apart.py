@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import gast
 
-from autobatch.frontend.syntax import Statements, names
+from autobatch.frontend.syntax import Statements, assign, names
 
 
 def apart(tree: gast.AST, wanted: Callable[[gast.AST], bool]) -> gast.AST:
@@ -24,12 +24,7 @@ class _Apart(gast.NodeTransformer):
                 plain = len(targets) == len(values) and all(isinstance(target, gast.Name) for target in targets)
                 if not plain or not any(map(self.wanted, values)):
                     return node
-                pairs = list(zip(targets, values, strict=True))
-                if any(
-                    target.id in names(values[k + 1 :]) for k, target in enumerate(targets)
-                ):  # read before it is set
-                    return node
-                return [
-                    gast.copy_location(gast.Assign(targets=[t], value=v, type_comment=None), node) for t, v in pairs
-                ]
+                if any(target.id in names(values[k + 1 :]) for k, target in enumerate(targets)):
+                    return node  # a later value reads what was there before
+                return [assign(target.id, v, node) for target, v in zip(targets, values, strict=True)]
         return node

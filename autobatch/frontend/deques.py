@@ -12,7 +12,6 @@ import collections
 import copy
 from collections.abc import Collection, Iterator
 from dataclasses import replace
-from typing import Any
 
 import gast
 
@@ -29,7 +28,7 @@ _READERS = ("len", "list", "sum", "sorted", "min", "max", "any", "all", "enumera
 def with_limits(source: Source) -> Source:
     """The function in which deques keep to their greatest length, and turn."""
     calls = [node for node in gast.walk(source.tree) if isinstance(node, gast.Call)]
-    if not any(_outside(call.func, source) is collections.deque for call in calls):
+    if not any(source.named(call.func) is collections.deque for call in calls):
         return source
     tree = apart(copy.deepcopy(source.tree), lambda value: _is_deque(value, source))  # the caller keeps its tree
     source = replace(source, tree=tree)
@@ -55,8 +54,7 @@ class _Limits(gast.NodeTransformer):
     def visit_FunctionDef(self, node: gast.FunctionDef) -> gast.AST:
         if node is self.source.tree:
             return self.generic_visit(node)
-        changed = (part for part in gast.walk(node) if isinstance(part, gast.Expr))
-        for part in changed:
+        for part in (part for part in gast.walk(node) if isinstance(part, gast.Expr)):
             if _method_of(part, self.limits) is not None:
                 raise refusal(
                     self.source.location(part),
@@ -70,11 +68,10 @@ class _Limits(gast.NodeTransformer):
         limit = _limit(node.value) if _makes_deque(node, self.source) else None
         if limit is None:
             return node
-        (name,) = (target.id for target in node.targets)
+        name = node.targets[0].id
         made = gast.copy_location(gast.Call(func=node.value.func, args=node.value.args[:1], keywords=[]), node.value)
-        items, limit_name = assign(name, made, node), self.limits[name]
-        order = [items, assign(limit_name, limit, node)]
-        return [*order, *self.parsed(f"while {SUPPORT}.len_({name}) > {limit_name}:\n    {name}.popleft()", node)]
+        shorten = self.parsed(f"while {SUPPORT}.len_({name}) > {self.limits[name]}:\n    {name}.popleft()", node)
+        return [assign(name, made, node), assign(self.limits[name], limit, node), *shorten]
 
     def visit_Expr(self, node: gast.Expr) -> gast.AST | Statements:
         if (call := _method_of(node, self.deques)) is None:
@@ -139,13 +136,7 @@ def _makes_deque(node: gast.AST, source: Source) -> bool:
 
 
 def _is_deque(value: gast.AST, source: Source) -> bool:
-    return isinstance(value, gast.Call) and _outside(value.func, source) is collections.deque
-
-
-def _outside(node: gast.AST, source: Source) -> Any:
-    if isinstance(node, gast.Attribute):
-        return getattr(_outside(node.value, source), node.attr, None)
-    return source.lookup(node.id, None) if isinstance(node, gast.Name) else None
+    return isinstance(value, gast.Call) and source.named(value.func) is collections.deque
 
 
 def _uses(node: gast.AST) -> Iterator[gast.AST]:

@@ -98,20 +98,14 @@ def _kind(value: gast.AST, source: Source) -> _Kind | None:
         case gast.DictComp():
             return _Kind()
         case gast.Call(func=function, args=args, keywords=[]):
-            called = _outside(function, source)
+            called = source.named(function)
             if called is builtins.dict and not args:
                 return _Kind()
             if called is collections.Counter and len(args) < 2:
                 return _Kind(int, counts=True)
-            missing = _outside(args[0], source) if called is collections.defaultdict and len(args) == 1 else None
+            missing = source.named(args[0]) if called is collections.defaultdict and len(args) == 1 else None
             return _Kind(missing) if missing is list or missing in _ZEROS else None
     return None
-
-
-def _outside(node: gast.AST, source: Source) -> Any:
-    if isinstance(node, gast.Attribute):
-        return getattr(_outside(node.value, source), node.attr, None)
-    return source.lookup(node.id, None) if isinstance(node, gast.Name) else None
 
 
 def _uses(node: gast.AST) -> Iterator[gast.AST]:

@@ -55,6 +55,12 @@ class Source:
             return default if cell == types.CellType() else cell.cell_contents
         return self.function.__globals__.get(name, vars(builtins).get(name, default))
 
+    def named(self, node: gast.AST) -> Any:
+        """What such a name stands for, or an attribute of one; None, if the expression is neither."""
+        if isinstance(node, gast.Attribute):
+            return getattr(self.named(node.value), node.attr, None)
+        return self.lookup(node.id, None) if isinstance(node, gast.Name) else None
+
     def cells(self) -> dict[str, types.CellType]:
         """The names bound outside the function's own scope and its module: closure and static arguments."""
         cells = dict(zip(self.function.__code__.co_freevars, self.function.__closure__ or (), strict=True))

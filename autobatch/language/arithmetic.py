@@ -73,7 +73,7 @@ def _mul(theirs: Operator, left: tf.Tensor, right: tf.Tensor) -> Any:
     value = theirs(left, right)
     is_integer = value.dtype in (tf.int32, tf.int64) and value.shape.rank == 0
     if is_integer and tf.get_static_value(left) is None and tf.get_static_value(right) is None:
-        check_range(operator.mul, left, right, value)  # by a constant, it is the next product that would show
+        check_range(operator.mul, left, right, value)  # by a constant it wraps: the check took collatz a quarter longer
     return value
 
 
