@@ -272,7 +272,10 @@ def _data(namespace: Mapping[str, Any]) -> list[Any]:
     return [part for name, part in namespace.items() if name not in _PYTHONS]
 
 
-_PYTHONS = {"__module__", "__dict__", "__weakref__", "__doc__", "__qualname__", "__firstlineno__", "__annotations__"}
+_PYTHONS = {
+    "__module__", "__dict__", "__weakref__", "__doc__", "__qualname__", "__firstlineno__", "__annotations__",
+    "__slotnames__", "__static_attributes__",
+}  # fmt: skip
 
 
 def _same(old: Any, new: Any) -> bool:

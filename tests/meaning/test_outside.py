@@ -4,6 +4,7 @@ import argparse
 import array
 import collections
 import contextvars
+import copy
 import functools
 import math
 import os
@@ -189,6 +190,19 @@ def test_a_change(name):
         assert np.asarray(f(X)).tolist() == [2, 5]
     finally:
         globals().pop("abs", None)
+
+
+def test_what_python_notes_on_a_class_is_no_change():
+    class Box:
+        size = 2
+
+    @ab.autobatch(**interpreted)
+    def f(x):
+        return x + Box.size
+
+    program = f.lower(X).program
+    copy.copy(Box())  # puts `__slotnames__` there
+    assert f.lower(X).program is program
 
 
 def test_what_is_read_by_name():
