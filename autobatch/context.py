@@ -8,7 +8,7 @@ import linecache
 import os
 import sys
 import sysconfig
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -145,6 +145,30 @@ def crossing(containers: frozenset[int]) -> Iterator[None]:
 def has_crossed(container: Any) -> bool:
     """Whether a container is from before a branch, a loop or a call, or stands for one of several."""
     return id(container) in _crossed.get()
+
+
+_met: ContextVar[dict[type, None] | None] = ContextVar("autobatch_met", default=None)
+
+
+def meet(cls: type) -> None:
+    """Says that a program makes objects of a class of the user's."""
+    if (met := _met.get()) is not None:
+        met.setdefault(cls)
+
+
+def met() -> Iterable[type]:
+    """The classes of the objects that the program which is lowered is known to make, in the order of their meeting."""
+    return tuple(_met.get() or ())
+
+
+@contextmanager
+def meeting(classes: dict[type, None]) -> Iterator[None]:
+    """Around lowering: has what is met put into ``classes``."""
+    token = _met.set(classes)
+    try:
+        yield
+    finally:
+        _met.reset(token)
 
 
 FIRST_CAPACITY = 32

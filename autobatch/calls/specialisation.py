@@ -27,7 +27,6 @@ from autobatch.frontend.watch import watch
 from autobatch.ir.stored import StoredProgram
 from autobatch.ir.typed import TypedProgram
 from autobatch.ir.types import describe, given
-from autobatch.language.objects import CLASSES
 from autobatch.machine.counts import Measured
 from autobatch.machine.recorder import Recording, record
 from autobatch.options import OPTIMIZATIONS, Options
@@ -62,18 +61,21 @@ def _typed(
     helpers: frozenset[CodeType] = frozenset()  # undecorated functions that cannot run as they are
     raised: Exception | None = None  # what the user's own code raised, perhaps where only some members get
     refused: Exception | None = None  # a dict, for which lists stand now
+    classes: dict[type, None] = {}  # of the objects that it makes
     while True:
-        classes = len(CLASSES)
+        known = len(classes)
         frontend = None
         try:
-            with deep_recursion(), context.lists_of(list_capacity):
-                frontend = lower(callee, taken.static, with_helpers(callee_of, helpers), unrolled, refused is not None)
-            program = dataclasses.replace(
-                frontend.program, arguments=tuple(taken.types), shared=tuple(taken.shared_types)
-            )
-            with context.lists_of(list_capacity):
+            with context.meeting(classes), context.lists_of(list_capacity):
+                with deep_recursion():
+                    frontend = lower(
+                        callee, taken.static, with_helpers(callee_of, helpers), unrolled, refused is not None
+                    )
+                program = dataclasses.replace(
+                    frontend.program, arguments=tuple(taken.types), shared=tuple(taken.shared_types)
+                )
                 typed = passes.run(passes.until("types"), program)
-            if len(CLASSES) == classes:  # of a class that is met for the first time the methods are known now
+            if len(classes) == known:  # of a class that is met for the first time the methods are known now
                 return frontend, program, typed
         except UnrollingNeeded as needed:
             assert frontend is not None
@@ -85,7 +87,7 @@ def _typed(
             found = frozenset(code for code in (*getattr(error, "helpers", ()), *met) if is_users(code))
             if frontend is None and raised is not None:
                 raise raised from raised.__cause__
-            if frontend is None or (found <= helpers and len(CLASSES) == classes):
+            if frontend is None or (found <= helpers and len(classes) == known):
                 if refused is None and getattr(error, "kind", None) in OF_DICTS:
                     refused = error
                     continue

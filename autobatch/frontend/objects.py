@@ -17,6 +17,7 @@ from typing import Any
 
 import gast
 
+from autobatch import context
 from autobatch.frontend.core import Callee
 from autobatch.frontend.effects import value_acts
 from autobatch.frontend.item_assignment import Rewriter
@@ -25,7 +26,6 @@ from autobatch.frontend.source import read
 from autobatch.frontend.syntax import as_load, assign, constant, index_value, load, root_of, support
 from autobatch.frontend.texts import Texts
 from autobatch.frontend.undecorated import as_program, asks_for_types
-from autobatch.language.objects import CLASSES
 
 Method = tuple[type, Callee]  # of a class
 
@@ -46,7 +46,7 @@ class Objects(Texts):
         if any(at is node for node in self.tested):
             return []
         found = []
-        for cls in CLASSES:
+        for cls in context.met():
             function = inspect.getattr_static(cls, name, None)
             if of_property:
                 function = function.fget if isinstance(function, property) else None
@@ -102,7 +102,7 @@ class Objects(Texts):
     def is_users_method(self, node: gast.AST) -> bool:
         match node:
             case gast.Call(func=gast.Attribute(attr=name) as method) if self.static_value(method) is UNKNOWN:
-                return any(hasattr(cls, name) for cls in CLASSES)
+                return any(hasattr(cls, name) for cls in context.met())
         return False
 
     def may_run_early(self, node: gast.AST) -> bool:
@@ -202,12 +202,12 @@ def _is_acting_method(node: gast.AST) -> bool:
     """Whether this may call a method of a user's class, one that does more than to return something."""
     match node:
         case gast.Attribute(attr=name):
-            found = [getattr(inspect.getattr_static(cls, name, None), "fget", None) for cls in CLASSES]
+            found = [getattr(inspect.getattr_static(cls, name, None), "fget", None) for cls in context.met()]
         case gast.BinOp() | gast.UnaryOp() | gast.Compare():
             operators = node.ops if isinstance(node, gast.Compare) else [node.op]
             names = [_OPERATORS.get(type(op), "") for op in operators]
             names += [_REFLECTED.get(name, name.replace("__", "__r", 1)) for name in names]
-            found = [inspect.getattr_static(cls, name, None) for cls in CLASSES for name in names]
+            found = [inspect.getattr_static(cls, name, None) for cls in context.met() for name in names]
         case _:
             return False
     return any(map(_acts, found))

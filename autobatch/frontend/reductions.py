@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import gast
 
+from autobatch import context
 from autobatch.frontend.comprehensions import as_loops
 from autobatch.frontend.expressions import is_sequence
 from autobatch.frontend.list_methods import METHODS, POPS
@@ -19,7 +20,6 @@ from autobatch.frontend.loops import Loops, place
 from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.syntax import Statements, assign, constant, if_, load, renamed, support
 from autobatch.language.indexing import ROLLED
-from autobatch.language.objects import CLASSES
 
 # The functions that take a comprehension apart, with what else they may be given.
 _REDUCTIONS: tuple[tuple[Callable, tuple[str, ...]], ...] = (
@@ -88,7 +88,7 @@ class Reductions(Loops):
                     "write a for loop.",
                     kind="generator-that-changes",
                 )
-        of_users = any(hasattr(cls, name) for _, name in methods for cls in CLASSES)
+        of_users = any(hasattr(cls, name) for _, name in methods for cls in context.met())
         return of_users or any(self.callee(call.func) is not None for call in calls)
 
     def is_rolled(self, node: gast.AST) -> bool:

@@ -36,14 +36,15 @@ def is_plain(cls: type) -> bool:
     return made_here and not (watches or hasattr(cls, "__tf_flatten__") or issubclass(cls, BaseException))
 
 
-CLASSES: dict[type, type] = {}  # of members' objects, by the user's own
+_MADE: dict[type, type] = {}  # of members' objects, by the user's own
 
 
 def member_class(cls: type) -> type:
-    """The class of members' objects of the user's ``cls``."""
-    if cls not in CLASSES:
-        CLASSES[cls] = _made(cls)
-    return CLASSES[cls]
+    """The class of members' objects of the user's ``cls``, which the program that is lowered has met now."""
+    context.meet(cls)
+    if cls not in _MADE:
+        _MADE[cls] = _made(cls)
+    return _MADE[cls]
 
 
 def _is_users_code() -> bool:
