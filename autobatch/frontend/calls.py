@@ -13,18 +13,18 @@ import gast
 import numpy as np
 import tensorflow as tf
 
-from autobatch import errors
+from autobatch import context, errors
 from autobatch.frontend.core import Callee, Target
 from autobatch.frontend.library import written
-from autobatch.frontend.objects import Objects
 from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.source import CLASS, signature, unparse
+from autobatch.frontend.special_methods import SpecialMethods
 from autobatch.frontend.syntax import constant, load, support
 from autobatch.frontend.texts import escaped
 from autobatch.frontend.undecorated import as_program, asks_for_types
 from autobatch.language.mathematics import STAND_INS
 from autobatch.language.numpy import METHODS, is_numpy
-from autobatch.language.objects import member_class
+from autobatch.language.objects import has_methods, member_class
 from autobatch.language.operators import BUILTINS
 from autobatch.tracing.objects import makes_objects
 
@@ -42,7 +42,7 @@ def _listed(node: gast.AST) -> gast.AST:
     return gast.copy_location(gast.ListComp(node.elt, node.generators), node) if is_generator else node
 
 
-class Calls(Objects):
+class Calls(SpecialMethods):
     def on_Call(self, node: gast.Call) -> gast.AST:
         callee = self.callee(node.func)
         value = self.static_value(node.func)
@@ -71,7 +71,11 @@ class Calls(Objects):
                 return support("text", [node.func.value, *self.in_order(node.args)], node)
         call = self.children(node)
         self.use_operator(call)
-        return call
+        owner = self.static_value(node.func.value) if isinstance(node.func, gast.Attribute) else UNKNOWN
+        if not makes_objects(owner):
+            return call
+        context.meet(owner)  # by a static or class method
+        return self.temporary(call, "object")  # for itself, so that it is seen to be new
 
     def own_name(self, function: Any, at: gast.AST) -> gast.AST:
         """A name of the program's own for a function."""
@@ -116,6 +120,8 @@ class Calls(Objects):
                 "use ab.random, with a key for each member.",
                 kind="python-random",
             )
+        if has_methods(value):
+            context.meet(value)
         if makes_objects(value):
             member_class(value)  # so that its methods are known
             call.func = support("member_class", [call.func], call)

@@ -137,6 +137,9 @@ class _Desugarer(Exceptions):
 
     def do_Assign(self, node: gast.Assign) -> None:
         if len(node.targets) == 1 and isinstance(node.targets[0], gast.Name):
+            if methods := self.setters(node.value):
+                self.set_by_methods(node.targets[0], node.value, methods)
+                return
             if self.is_alias(node):
                 self.alias(node)
                 return

@@ -12,7 +12,6 @@ from dataclasses import replace
 
 import gast
 
-from autobatch.frontend.list_methods import METHODS
 from autobatch.frontend.source import Source
 from autobatch.frontend.syntax import SCOPES, Namer, as_load, bound_names, load, root_of, store, support
 
@@ -77,9 +76,9 @@ def _reads(name: str, scope: gast.AST) -> Iterator[gast.Name]:
 
 def _changes(node: gast.AST, item: str) -> bool:
     match node:
-        case gast.Attribute(ctx=gast.Store()):
-            owner = node.value
-        case gast.Expr(value=gast.Call(func=gast.Attribute(value=owner, attr=name))) if name not in METHODS:
+        case gast.Attribute(value=owner, ctx=gast.Store()) | gast.Subscript(value=owner, ctx=gast.Store()):
+            pass
+        case gast.Expr(value=gast.Call(func=gast.Attribute(value=owner))):
             pass
         case _:
             return False

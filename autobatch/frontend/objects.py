@@ -29,7 +29,7 @@ from autobatch.frontend.undecorated import as_program, asks_for_types
 
 Method = tuple[type, Callee]  # of a class
 
-_OPERATORS = {
+OPERATORS = {
     gast.Add: "__add__", gast.Sub: "__sub__", gast.Mult: "__mul__", gast.Div: "__truediv__", gast.Mod: "__mod__",
     gast.FloorDiv: "__floordiv__", gast.Pow: "__pow__", gast.MatMult: "__matmul__", gast.USub: "__neg__",
     gast.Eq: "__eq__", gast.NotEq: "__ne__", gast.Lt: "__lt__", gast.LtE: "__le__", gast.Gt: "__gt__",
@@ -37,7 +37,6 @@ _OPERATORS = {
 }  # fmt: skip
 _REFLECTED = {"__lt__": "__gt__", "__le__": "__ge__", "__eq__": "__eq__", "__ne__": "__ne__",
     "__gt__": "__lt__", "__ge__": "__le__", "__neg__": "__neg__"}  # fmt: skip
-_FUNCTIONS: dict[Any, str] = {abs: "__abs__", len: "__len__"}
 
 
 class Objects(Texts):
@@ -63,7 +62,7 @@ class Objects(Texts):
             case gast.Attribute(attr=name) if self.static_value(node) is UNKNOWN:
                 return bool(self.methods(name, at=node, of_property=True))
             case gast.BinOp(op=op) | gast.UnaryOp(op=op) | gast.Compare(ops=[op]):
-                return bool(self.methods(_OPERATORS.get(type(op), ""), at=node))
+                return bool(self.methods(OPERATORS.get(type(op), ""), at=node))
         return False
 
     def program_of(self, function: Any) -> Callee | None:
@@ -76,18 +75,18 @@ class Objects(Texts):
         return self.dispatched(node, node.value, methods, "value") if methods else super().on_Attribute(node)
 
     def on_BinOp(self, node: gast.BinOp) -> gast.AST:
-        methods = self.methods(_OPERATORS.get(type(node.op), ""), at=node)
+        methods = self.methods(OPERATORS.get(type(node.op), ""), at=node)
         return self.dispatched(node, node.left, methods, "left") if methods else super().on_BinOp(node)
 
     def on_UnaryOp(self, node: gast.UnaryOp) -> gast.AST:
-        methods = self.methods(_OPERATORS.get(type(node.op), ""), at=node)
+        methods = self.methods(OPERATORS.get(type(node.op), ""), at=node)
         return self.dispatched(node, node.operand, methods, "operand") if methods else super().on_UnaryOp(node)
 
     def on_Compare(self, node: gast.Compare) -> gast.AST:
         op, *others = node.ops
         if others:
             return super().on_Compare(node)
-        if methods := self.methods(_OPERATORS.get(type(op), ""), at=node):
+        if methods := self.methods(OPERATORS.get(type(op), ""), at=node):
             return self.dispatched(node, node.left, methods, "left")
         if isinstance(op, gast.NotEq):  # which is not ==, where a class does not say otherwise
             equal = gast.copy_location(gast.Compare(node.left, [gast.Eq()], node.comparators), node)
@@ -109,14 +108,11 @@ class Objects(Texts):
         return super().may_run_early(node) and not any(map(_is_acting_method, gast.walk(node)))
 
     def method_call(self, node: gast.Call) -> gast.AST | None:
-        """``p.step(dt)``, ``abs(p)``, where they may be functions of the program."""
-        value = self.static_value(node.func)
-        if isinstance(node.func, gast.Attribute) and value is UNKNOWN:
-            methods = self.methods(node.func.attr, at=node)
-            return self.dispatched(node, node.func.value, methods, "func") if methods else None
-        name = next((name for function, name in _FUNCTIONS.items() if value is function), None)
-        methods = self.methods(name, at=node) if name is not None and len(node.args) == 1 else []
-        return self.dispatched(node, node.args[0], methods, "args") if methods else None
+        """``p.step(dt)``, where it may be a function of the program."""
+        if not isinstance(node.func, gast.Attribute) or self.static_value(node.func) is not UNKNOWN:
+            return None
+        methods = self.methods(node.func.attr, at=node)
+        return self.dispatched(node, node.func.value, methods, "func") if methods else None
 
     def dispatched(self, node: gast.AST, owner: gast.AST, methods: Sequence[Method], part: str) -> gast.AST:
         """The method of the class of the object, which is that part of the expression; or the expression as it is.
@@ -147,7 +143,7 @@ class Objects(Texts):
             (cls, callee), *others = methods
             test = self.temporary(support("is_a", [receiver, load(self.bind("cls", cls), node)], node), "cond")
             before, self.out = self.out, []
-            self.emit(assign(result, self.autobatched_call(self.call_of(callee, node, receiver), callee), node), node)
+            self.emit(assign(result, self.autobatched_call(self.call_of(callee, node, receiver, part), callee), node), node)
             then, self.out = self.out, before
             self.emit(gast.If(test=test, body=then, orelse=self.arms(node, receiver, others, part, result)), node)
         else:
@@ -160,14 +156,18 @@ class Objects(Texts):
         self.tested.append(node)
         return self.expression(node)
 
-    def call_of(self, callee: Callee, node: gast.AST, receiver: gast.AST) -> gast.Call:
+    def call_of(self, callee: Callee, node: gast.AST, receiver: gast.AST, part: str) -> gast.Call:
         """The call of a method as a function, with what stands beside the object."""
         arguments, keywords = [], []
-        match copy.deepcopy(node):
-            case gast.Call(func=gast.Attribute(), args=arguments, keywords=keywords):
+        match part, copy.deepcopy(node):
+            case "func" | "callee", gast.Call(args=arguments, keywords=keywords):
                 pass
-            case gast.BinOp(right=right) | gast.Compare(comparators=[right]):
-                arguments = [right]
+            case "left", gast.BinOp(right=other) | gast.Compare(comparators=[other]):
+                arguments = [other]
+            case "right" | "container", gast.BinOp(left=other) | gast.Compare(left=other):
+                arguments = [other]
+            case "value", gast.Subscript(slice=index):
+                arguments = [index_value(index)]
         function = load(self.bind("method", callee.function), node)
         call = gast.Call(func=function, args=[receiver, *arguments], keywords=keywords)
         return gast.copy_location(call, node)
@@ -205,7 +205,7 @@ def _is_acting_method(node: gast.AST) -> bool:
             found = [getattr(inspect.getattr_static(cls, name, None), "fget", None) for cls in context.met()]
         case gast.BinOp() | gast.UnaryOp() | gast.Compare():
             operators = node.ops if isinstance(node, gast.Compare) else [node.op]
-            names = [_OPERATORS.get(type(op), "") for op in operators]
+            names = [OPERATORS.get(type(op), "") for op in operators]
             names += [_REFLECTED.get(name, name.replace("__", "__r", 1)) for name in names]
             found = [inspect.getattr_static(cls, name, None) for cls in context.met() for name in names]
         case _:
@@ -232,8 +232,14 @@ def _may_change_itself(method: Callee) -> bool:
 def _with(node: gast.AST, part: str, receiver: gast.AST) -> gast.AST:
     """The expression with another object in this part."""
     node = copy.deepcopy(node)
+    if part == "itself":
+        return receiver
     if part == "func":
         node.func.value = receiver
+    elif part == "callee":
+        node.func = receiver
+    elif part == "container":
+        node.comparators = [receiver]
     elif part == "args":
         node.args = [receiver]
     else:

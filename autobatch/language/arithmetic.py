@@ -18,6 +18,7 @@ import tensorflow as tf
 from autobatch import context, errors
 from autobatch.language.list_methods import repeated
 from autobatch.language.numbers import round_
+from autobatch.language.objects import MemberObject
 from autobatch.language.rounding import check_exact, operands
 from autobatch.language.values import (
     WeakScalar,
@@ -124,6 +125,8 @@ def _divisor(value: tf.Tensor) -> tf.Tensor:
 def _install(name: str, ours: Callable[[Operator, tf.Tensor, tf.Tensor], Any]) -> None:
     def method(theirs: Operator, reflected: bool) -> Callable[[tf.Tensor, Any], Any]:
         def apply(self: tf.Tensor, other: Any) -> Any:
+            if isinstance(other, MemberObject):  # whose own method it is
+                return NotImplemented
             if context.mode() is context.Mode.MEMBER and ours in _DIVISIONS:
                 _refuse_zero(self if reflected else other)
             if context.mode() is not context.Mode.TRACING:
@@ -155,6 +158,8 @@ def _install_meeting(name: str, reflected: bool) -> None:
     theirs, python = getattr(tf.Tensor, attribute), getattr(operator, f"{name}_" if name in ("and", "or") else name)
 
     def apply(self: Any, other: Any, *modulus: Any) -> Any:
+        if isinstance(other, MemberObject):
+            return NotImplemented
         if modulus:
             return pow(*map(_known, (self, other, *modulus)))
         if context.mode() is not context.Mode.BATCH:

@@ -12,6 +12,7 @@ from autobatch import context, errors
 from autobatch.language.containers import contents
 from autobatch.language.list_methods import chosen_list
 from autobatch.language.lists import MemberList, copied_into, is_list
+from autobatch.language.objects import MemberObject, truth_method, users_class
 from autobatch.language.rounding import check_exact
 from autobatch.language.values import (
     WeakScalar,
@@ -32,6 +33,8 @@ def truth(value: Any) -> Any:
         value = value.tensor
     elif isinstance(value, MemberList):
         return value.length.tensor > 0
+    elif isinstance(value, MemberObject):
+        return _truth_of_object(value)
     elif not is_tensor(value):
         return bool(value)
     if value.shape.rank != 0:
@@ -41,6 +44,11 @@ def truth(value: Any) -> Any:
             kind="condition-of-several",
         )
     return value if value.dtype == tf.bool else tf.not_equal(value, tf.zeros([], value.dtype))
+
+
+def _truth_of_object(value: MemberObject) -> Any:
+    method = truth_method(users_class(value))
+    return True if method is None else truth(method(value))
 
 
 def not_(value: Any) -> Any:

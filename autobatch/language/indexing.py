@@ -13,6 +13,7 @@ from autobatch import context, errors
 from autobatch.language import choices, list_methods
 from autobatch.language.containers import contents
 from autobatch.language.lists import MemberList, is_list, item_at
+from autobatch.language.objects import MemberObject, users_class
 from autobatch.language.structs import Rows
 from autobatch.language.values import (
     WIDE_DTYPES,
@@ -63,6 +64,8 @@ def getitem(value: Any, index: Any) -> Any:
     """``value[index]``; a tensor's index may contain scalar integer tensors, one position per member."""
     if isinstance(value, Rows):
         return _row(value, index)
+    if isinstance(value, MemberObject):
+        return users_class(value).__getitem__(value, index)  # type: ignore[attr-defined]
     result = _got(value, index)
     if is_tensor(value):
         context.view(result, value)
@@ -392,7 +395,10 @@ def setitem(value: Any, index: Any, item: Any) -> Any:
             kind="item-of-member",
         )
     if not is_tensor(value):
-        value[index.numpy() if isinstance(index, tf.Tensor) and hasattr(index, "numpy") else index] = item
+        index = index.numpy() if isinstance(index, tf.Tensor) and hasattr(index, "numpy") else index
+        if type(value) is dict and index in value:
+            value = list_methods.owned(value)
+        value[index] = item
         return value
     changed = scatter(value, *place(value, index, item))
     context.moved(value, changed)

@@ -6,6 +6,7 @@ from before a branch, a loop or a call is left as it is, and the result is anoth
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Iterable
 from typing import Any
@@ -31,9 +32,9 @@ from autobatch.language.lists import (
 from autobatch.language.values import WeakScalar, is_tensor, per_member, weak
 
 
-def owned(values: list) -> list:
-    """The list, to be changed in place; another one if it has crossed a branch, a loop or a call, or is a choice."""
-    return list(values) if context.has_crossed(values) or context.is_choice(values) else values
+def owned(values: Any) -> Any:
+    """A list or dict, to be changed in place; another one if it has crossed a branch, a loop or a call, or is a choice."""
+    return copy.copy(values) if context.has_crossed(values) or context.is_choice(values) else values
 
 
 def _of(value: MemberList, columns: Iterable[tf.Tensor], length: Any) -> MemberList:

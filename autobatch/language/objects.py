@@ -9,11 +9,14 @@ the result is another, as with lists (``list_methods.py``).
 from __future__ import annotations
 
 import dataclasses
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any
 
 from autobatch import context, errors
+from autobatch.context import is_users
 from autobatch.language.containers import MemberObject, contents
 
 
@@ -81,7 +84,8 @@ def _made(cls: type) -> type:
                 help="change it in a method or a function that is called by its name.",
                 kind="changed-object",
             )
-        own.__setattr__(self, name, value)
+        plain_deque = type(value) is deque and value.maxlen is None
+        own.__setattr__(self, name, list(value) if plain_deque else value)  # a list stands for it in programs
 
     of_fields = {name: _of_fields(cls, name) for name in ("eq", "ne", "lt", "le", "gt", "ge") if has_made(cls, name)}
     own_eq: Any = of_fields.get("eq", own.__eq__)
@@ -153,6 +157,11 @@ def users_class(value: MemberObject) -> type:
     return type(value).__mro__[1]
 
 
+def is_object(value: Any) -> bool:
+    """Whether this is a member's object."""
+    return isinstance(value, MemberObject)
+
+
 def truth_method(cls: type) -> Callable | None:
     """What says whether an object of the class is true, if that is not always so."""
     return getattr(cls, "__bool__", None) or getattr(cls, "__len__", None)
@@ -165,8 +174,15 @@ def replaced(value: Any, by: Any) -> Any:
 
 
 def is_a(value: Any, cls: type) -> bool:
-    """Whether this is a member's object of the class itself, none below it."""
-    return isinstance(value, MemberObject) and users_class(value) is cls
+    """Whether this is an object of the class itself, none below it."""
+    return (users_class(value) if isinstance(value, MemberObject) else type(value)) is cls
+
+
+def has_methods(value: Any) -> bool:
+    """Whether this is a class of named tuples, or a struct, that may have methods of the user's."""
+    if not isinstance(value, type) or not (issubclass(value, tuple) or hasattr(value, "__tf_flatten__")):
+        return False
+    return any(isinstance(each, FunctionType) and is_users(each.__code__) for each in vars(value).values())
 
 
 def described(value: Any, part: Callable[[Any], str]) -> str:

@@ -68,6 +68,7 @@ from autobatch.language.objects import (
     MemberObject,
     blank,
     is_a,
+    is_object,
     member_class,
     replaced,
     setattr_,
@@ -93,7 +94,7 @@ augmented.install()
 __all__ = [
     "Field", "admits", "and_", "append", "attribute", "augment", "blank", "bool_", "both", "cast_to", "clear",
     "copied", "counted", "deepcopy", "delete", "distinct", "divmod_", "either", "equal", "exchange", "extend",
-    "float_", "getitem", "gone_through", "ifexp", "in_place", "index", "indices", "insert", "int_", "is_a", "item",
+    "float_", "getitem", "gone_through", "ifexp", "in_place", "index", "indices", "insert", "int_", "is_a", "is_object", "item",
     "item_from_end", "items_of", "length_from_end", "max_by", "member_class", "method", "min_by", "not_", "numpy_",
     "of_range", "or_", "ordered", "place", "place_of_append", "pop", "pop_inside", "pow_", "range_", "remove",
     "replaced", "reverse", "rotate", "round_", "rows", "sequence", "setattr_", "setitem", "shallow_copy", "slice_",
@@ -245,6 +246,8 @@ def _extreme_of_list(values: MemberList, python: Callable, default: Any) -> Any:
 def len_(value: Any) -> Any:
     if isinstance(value, Rows | MemberList):
         return value.length
+    if isinstance(value, MemberObject):
+        return users_class(value).__len__(value)
     if isinstance(value, WeakScalar) or (is_tensor(value) and value.shape.rank == 0):
         raise errors.TypeMismatchError(
             "A scalar has no length.",

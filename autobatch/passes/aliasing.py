@@ -132,7 +132,7 @@ class Analysis:
         return (
             arrays
             or bool(opaque(type_))
-            or any(isinstance(part, list | MemberList | MemberObject) for part in containers(type_))
+            or any(isinstance(part, dict | list | MemberList | MemberObject) for part in containers(type_))
         )
 
     def steps(self, i: int) -> Iterator[tuple[int, ir.LocalOp | None, State, State]]:
@@ -199,7 +199,7 @@ class Analysis:
                         yield i, k, op, new, old, state  # type: ignore[misc]
 
     def is_list(self, variable: str) -> bool:
-        return isinstance(self.types[variable], list | MemberList)
+        return isinstance(self.types[variable], dict | list | MemberList)
 
     def returned(self) -> Returned:
         """The parameters that the result may be, or be a part of, and those that it surely is; and which of them may

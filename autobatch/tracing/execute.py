@@ -71,7 +71,7 @@ def execute(ops: Sequence[ir.Assign], env: dict[str, Any], graph: tf.Graph | Non
                 context.kept() as kept,
             ):
                 outputs = op.function.call(*inputs)
-            adopt(outputs, None if inputs else op.function.call)
+            adopt(outputs, op.function.call, inputs)
         except UnlikeItemsError as loop:
             raise UnlikeItemsError(loop.count, variable=loop.variable or op.outputs[0]) from None
         except Exception as error:

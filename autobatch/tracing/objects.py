@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from autobatch import context
 from autobatch.context import is_users_file
 from autobatch.language.containers import parts_of
+from autobatch.language.copies import deepcopy
 from autobatch.language.objects import MemberObject, attributes, is_plain, member_class
 from autobatch.language.values import WeakScalar, is_tensor
 
@@ -32,15 +34,22 @@ def _is_users(cls: type) -> bool:
     return file is not None and is_users_file(file)
 
 
-def adopt(value: Any, again: Callable[[], Any] | None) -> None:
-    """Has the objects that the user's own code has made for members be members' objects.
+def adopt(value: Any, call: Callable[..., Any], inputs: Sequence[Any]) -> None:
+    """Has the objects that the user's own code has made for members, by this call, be members' objects.
 
-    again: makes the value anew, if that depends on no variable; one that is found again is from outside.
+    What is known and is found again where the call is made again, or in what it gets, is from outside.
     """
     found = [*_users_objects(value)]
-    is_new = bool(found) and again is not None and again() is not value
+    if not found:
+        return
+    again: list[tuple[Any, bool]] = []
+    if not all(_is_of_members(each) for each, _ in found):
+        with context.collected_remarks():
+            again = [*_users_objects(call(*map(deepcopy, inputs)))]
+    old = {id(each) for each, _ in (*again, *_users_objects(list(inputs)))}
     for each, is_held in found:
-        if (is_new and not is_held) or _is_of_members(each):
+        is_new = len(again) == len(found) and id(each) not in old and not is_held
+        if is_new or _is_of_members(each):
             each.__class__ = member_class(type(each))
 
 
