@@ -81,7 +81,8 @@ class Effects:
 def value_acts(value: Any, within: Collection[object] = ()) -> bool:
     """Whether calling the value may act."""
     value = inspect.unwrap(value) if callable(value) else value
-    module = getattr(value, "__module__", None) or type(value).__module__
+    module = getattr(value, "__module__", None)
+    module = module if isinstance(module, str) else type(value).__module__
     if module.partition(".")[0] in _LIBRARIES:
         return any(value is known for known in _ACTING)
     if not isinstance(value, FunctionType):

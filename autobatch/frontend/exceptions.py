@@ -234,7 +234,9 @@ class Exceptions(Nested):
             value = self.fresh("value")
             return [assign(value, jump.value, jump), outside, _at(gast.Return(value=load(value, jump)), jump)]
 
-        leaves = any(_jumps_replaced([s], lambda jump: []) != [s] for s in node.finalbody)
+        jumps: Statements = []
+        _jumps_replaced(node.finalbody, lambda jump: jumps.append(jump) or [])
+        leaves = bool(jumps)
         if leaves and not always_leaves(node.finalbody):
             self.refuse(
                 node.finalbody[0], "a `finally` that leaves on some paths only", "use `except`.", kind="finally-leaves"

@@ -153,14 +153,14 @@ class Reductions(Loops):
         return support("not_", [found], node)
 
     def sought(self, node: gast.AST, test: Callable[[gast.AST], gast.AST]) -> gast.AST:
-        """Whether an element meets the test; none is looked at after it."""
-        found = self.variable("found", constant(False, node), node)
+        """Whether an element meets the test; none of a generator's is made after it, but all of a list's."""
+        found, is_list = self.variable("found", constant(False, node), node), isinstance(node, gast.ListComp)
 
         def look(element: gast.AST) -> Statements:
-            leave = gast.copy_location(gast.Break(), element)
-            return [if_(test(element), [assign(found, constant(True, element), element), leave], element)]
+            leave = [] if is_list else [gast.copy_location(gast.Break(), element)]
+            return [if_(test(element), [assign(found, constant(True, element), element), *leave], element)]
 
-        self.rolled(node, look, ended=found)
+        self.rolled(node, look, ended=None if is_list else found)
         return load(found, node)
 
     def rolled_min(self, node: gast.AST, default: gast.AST | None = None) -> gast.AST:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import array
 import builtins
 import contextvars
+import ctypes
 import dataclasses
 import dis
 import functools
@@ -108,6 +109,9 @@ class _Watcher:
         self.function(source.function, [*free, *attributes])
         for name, value in source.static.items():
             self.add({name: value}, name)
+        for node in gast.walk(source.tree):
+            if isinstance(node, gast.ImportFrom) and not node.level and (module := sys.modules.get(node.module)):
+                self.module(module, {each.name for each in node.names})
 
     def function(self, function: Any, used: Iterable[str]) -> None:
         if id(function) in self.seen:
@@ -119,12 +123,15 @@ class _Watcher:
                 self.found["", instruction.argval] = Watched({}, instruction.argval, (object(),))
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             self.add(_Cell(cell), name)
+            self.module(_Cell(cell).get(name), used)
         for name in used.difference(function.__code__.co_freevars):
             if name in function.__globals__:
                 self.add(function.__globals__, name)
                 self.module(function.__globals__[name], used)
             elif hasattr(builtins, name):
                 self.add(function.__globals__, name)  # which may come to be there
+                if not isinstance(getattr(builtins, name), type | types.BuiltinFunctionType):
+                    self.add(vars(builtins), name)
 
     def module(self, value: Any, used: set[str]) -> None:
         """What of a module's attributes the names may mean; of a library's only data, such as ``os.environ``."""
@@ -161,8 +168,8 @@ def _used(code: types.CodeType) -> set[str]:
 
 
 def _is_library(value: Any) -> bool:
-    name = value.__name__ if isinstance(value, types.ModuleType) else getattr(value, "__module__", None) or ""
-    return name.split(".")[0] in _LIBRARIES
+    name = value.__name__ if isinstance(value, types.ModuleType) else getattr(value, "__module__", "")
+    return isinstance(name, str) and name.split(".")[0] in _LIBRARIES
 
 
 MOST_PARTS = 100_000  # of one value; what is beyond them counts as changed
@@ -189,16 +196,18 @@ def _is_opaque(value: Any) -> bool:
     """Whether it is compared by identity alone: modules, whose attributes are watched, and what libraries made."""
     if isinstance(value, types.FunctionType | type):
         return _is_library(value)
-    if getattr(value, "__autobatch_static__", False):
+    if getattr(type(value), "__autobatch_static__", False):
         return not hasattr(value, "fn")  # an autobatched function has its own watch
     if isinstance(value, types.BuiltinFunctionType):
         return value.__self__ is None or isinstance(value.__self__, types.ModuleType)
     if isinstance(value, types.ModuleType | types.CodeType):
         return True
     module = type(value).__module__.split(".")[0]
-    is_data = isinstance(value, np.ndarray | contextvars.ContextVar) or dataclasses.is_dataclass(value)
+    is_data = isinstance(value, np.ndarray | contextvars.ContextVar | _OF_C) or dataclasses.is_dataclass(value)
     return module in _LIBRARIES - _DATA and not is_data
 
+
+_OF_C = ctypes._SimpleCData | ctypes.Array | ctypes.Structure
 
 # What of the standard library holds data of the user's; other objects (locks, loggers) keep books of their own.
 _DATA = {
@@ -212,13 +221,14 @@ def _immediate_parts(value: Any) -> list[Any]:
         return []
     if isinstance(value, set | frozenset):
         return sorted(value, key=repr)
-    if isinstance(value, bytearray | array.array):
+    if isinstance(value, bytearray | array.array | _OF_C):
         return [bytes(value)]
     if isinstance(value, np.ndarray):
-        return [_summary(value)]
+        kept = list(value.flat) if value.dtype.hasobject else [_summary(value)]
+        return [value.shape, value.dtype.str, *kept]
     if isinstance(value, contextvars.ContextVar):
         return [value.get(None)]
-    if getattr(value, "__autobatch_static__", False):
+    if getattr(type(value), "__autobatch_static__", False):
         return [value.fn]
     if isinstance(value, types.MethodType):
         return [value.__func__, value.__self__]
@@ -255,8 +265,6 @@ def _attributes(value: Any) -> list[Any]:
 
 def _summary(array: np.ndarray) -> Any:
     """What of an array's contents tells whether it has changed."""
-    if array.dtype.hasobject:
-        return tuple(map(id, array.flat))
     return array.tobytes() if array.nbytes <= SMALL_ARRAY else zlib.crc32(np.ascontiguousarray(array).data)
 
 

@@ -126,7 +126,7 @@ def _leaf_type(value: Any) -> Leaf:
         return Opaque("function that uses per-member values")
     if isinstance(getattr(value, "__self__", None), list | dict | set):
         return Opaque(f"method of a {type(value.__self__).__name__}")  # which would act on another copy of it
-    if isinstance(value, _STATIC) or getattr(value, "__autobatch_static__", False):
+    if isinstance(value, _STATIC) or getattr(type(value), "__autobatch_static__", False):
         return Static(value)
     help = "decorate its class with @ab.struct." if dataclasses.is_dataclass(value) else ""
     if isinstance(value, tf.TensorArray):

@@ -125,7 +125,7 @@ def _divisor(value: tf.Tensor) -> tf.Tensor:
 def _install(name: str, ours: Callable[[Operator, tf.Tensor, tf.Tensor], Any]) -> None:
     def method(theirs: Operator, reflected: bool) -> Callable[[tf.Tensor, Any], Any]:
         def apply(self: tf.Tensor, other: Any) -> Any:
-            if isinstance(other, MemberObject):  # whose own method it is
+            if other is None or isinstance(other, MemberObject):  # Python raises, or asks the object
                 return NotImplemented
             if context.mode() is context.Mode.MEMBER and ours in _DIVISIONS:
                 _refuse_zero(self if reflected else other)
@@ -158,7 +158,7 @@ def _install_meeting(name: str, reflected: bool) -> None:
     theirs, python = getattr(tf.Tensor, attribute), getattr(operator, f"{name}_" if name in ("and", "or") else name)
 
     def apply(self: Any, other: Any, *modulus: Any) -> Any:
-        if isinstance(other, MemberObject):
+        if isinstance(other, MemberObject) or (other is None and name not in ("eq", "ne")):
             return NotImplemented
         if modulus:
             return pow(*map(_known, (self, other, *modulus)))

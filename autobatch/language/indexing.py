@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -78,6 +79,9 @@ def _got(value: Any, index: Any) -> Any:
     if isinstance(value, MemberList):
         return item_at(value, list_methods.position(value, index))
     if not is_tensor(value):
+        method = getattr(type(value), "__getitem__", None)
+        if isinstance(method, FunctionType) and context.is_users(method.__code__):
+            return value[index]
         _check_slices(index)
         if isinstance(value, list | tuple) and per_member(index):
             return _chosen(value, +index if python_kind(index) is bool else index)

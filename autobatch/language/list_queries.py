@@ -87,10 +87,12 @@ def extreme(values: MemberList, largest: bool) -> Any:
     column = tf.cast(column, tf.int64) if column.dtype.is_bool else column
     low = tf.constant(float("-inf") if column.dtype.is_floating else column.dtype.min, column.dtype)
     high = tf.constant(float("inf") if column.dtype.is_floating else column.dtype.max, column.dtype)
-    ranked = tf.where(values.own, column, low if largest else high)
+    nan = tf.math.is_nan(column) if column.dtype.is_floating else tf.zeros_like(values.own)
+    ranked = tf.where(values.own & ~nan, column, low if largest else high)
     failure = f"{'max' if largest else 'min'}() iterable argument is empty"
     context.check(values.length.tensor > 0, errors.raised_by_members(ValueError), failure)
-    return item_at(values, tf.argmax(ranked) if largest else tf.argmin(ranked))  # the first of those that are equal
+    first = tf.argmax(ranked) if largest else tf.argmin(ranked)  # of those that are equal
+    return item_at(values, tf.where(nan[0], tf.zeros_like(first), first))  # nothing is above or below nan
 
 
 def in_list(item: Any, values: MemberList) -> WeakScalar:
@@ -163,7 +165,8 @@ def sorted_(values: MemberList, *, key: Any = None, reverse: Any = False) -> Mem
     ranked = tf.cast(column, tf.int64) if column.dtype.is_bool else column
     last = ranked if not reverse else -ranked if ranked.dtype.is_floating else tf.bitwise.invert(ranked)
     largest = tf.constant(float("inf") if last.dtype.is_floating else last.dtype.max, last.dtype)
-    order = tf.argsort(tf.where(values.own, last, largest), stable=True)
+    nan = tf.math.is_nan(last) if last.dtype.is_floating else tf.zeros_like(values.own)
+    order = tf.argsort(tf.where(values.own & ~nan, last, largest), stable=True)
     return gathered(values, order, values.length.tensor)
 
 

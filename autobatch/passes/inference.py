@@ -38,6 +38,7 @@ from autobatch.language.structs import Rows, map_nodes
 from autobatch.passes import conversions, definedness, exceptions, nones
 from autobatch.passes.region_types import OF_VALUES, Traces
 from autobatch.passes.simplify import decide_branches, simplified
+from autobatch.tracing.explain import NoneOperandError
 
 
 def infer(program: ir.Program) -> TypedProgram:
@@ -111,8 +112,9 @@ class _Raises(Exception):  # noqa: N818 (a request, not an error)
             told = replace(self.op, function=self.op.function.instead(error))
             blocks[i] = replace(blocks[i], ops=(*before, told, *after))
         else:
-            text = f"raise_({type(error).__name__}, {str(error)!r})"
-            expression = ir.Expression(text, lambda: raise_(type(error), "{}", lambda: (str(error),)))
+            kind = TypeError if isinstance(error, NoneOperandError) else type(error)
+            text = f"raise_({kind.__name__}, {str(error)!r})"
+            expression = ir.Expression(text, lambda: raise_(kind, "{}", lambda: (str(error),)))
             blocks[i] = ir.Block((*before, ir.Primitive((), expression, (), self.op.location)), ir.Raise())
         changed = replace(function, blocks=tuple(blocks))
         return replace(program, functions=tuple(changed if f.name == name else f for f in program.functions))
@@ -176,7 +178,7 @@ class _Inference:
             sometimes = op is not None and at != (self.program.entry.name, 0)
             if op is not None and sometimes and isinstance(error, OF_VALUES):
                 raise _Raises(at, op, error)
-            raise error
+            raise error.refusal if isinstance(error, NoneOperandError) else error
         for (name, i, _), caught in self.caught.items():
             for op, error in caught:  # still so, now that all types are known
                 raise _Raises((name, i), op, error)

@@ -13,11 +13,11 @@ from autobatch.ir import regions
 from autobatch.ir.typed import Check
 from autobatch.ir.types import Exact, Tensor, Type, Weak, type_of
 from autobatch.tracing.execute import Outcome, execute
-from autobatch.tracing.explain import raise_at
+from autobatch.tracing.explain import NoneOperandError, raise_at
 from autobatch.tracing.symbolic import lanes_of, symbolic
 
 # What Python raises for values, where another value would do.
-OF_VALUES = (ArithmeticError, LookupError, ValueError, AssertionError)
+OF_VALUES = (ArithmeticError, LookupError, ValueError, AssertionError, NoneOperandError)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,17 @@ from autobatch import context, errors, ir
 _LIBRARIES = {"tensorflow", "keras", "tf_keras", "tensorflow_probability", "autobatch", "numpy"}
 
 
+class NoneOperandError(TypeError):
+    """Of an operator on None: of values, as other members have others there.
+
+    ``refusal``: what is said where all have None.
+    """
+
+    def __init__(self, text: str, refusal: errors.AutobatchError):
+        super().__init__(text)
+        self.refusal = refusal
+
+
 def raise_at(location: ir.Location, error: Exception) -> NoReturn:
     """Raises what the user shall see of an error that the code at ``location`` raised.
 
@@ -54,6 +65,9 @@ def _explained(error: Exception, location: ir.Location) -> Exception:
             "use if and elif, or a list that is indexed by it; of a set, add, discard, in, len, sorted and max work.",
             kind="unhashable-member",
         )
+    if isinstance(error, TypeError) and "'NoneType'" in text and "support" in text:  # operators, by Python's own rules
+        text = re.sub("'(Symbolic)?Tensor'|'WeakScalar'", "'number'", text)
+        return NoneOperandError(text, errors.TypeMismatchError(f"Python refuses this line: {text}.", places, kind="python-refuses"))
     standard = module.split(".")[0] in sys.stdlib_module_names - {"__main__"}
     if isinstance(error, TypeError) and (file == location.file or standard):
         shown = text.replace("SymbolicTensor", "Tensor")
