@@ -31,6 +31,7 @@ from autobatch.machine.counts import Measured
 from autobatch.machine.recorder import Recording, record
 from autobatch.options import OPTIMIZATIONS, Options
 from autobatch.passes.inference import UnrollingNeeded
+from autobatch.passes.ragged_lists import any_of_numbers, take_lists
 from autobatch.tracing.explain import operation_failure
 from autobatch.tracing.vectorize import Stored
 
@@ -54,9 +55,29 @@ def check_untaped(call: str, taken: Arguments) -> None:
         )
 
 
-def _typed(
-    callee: Callee, callee_of: Callable[[Any], Callee | None], taken: Arguments, list_capacity: int
-) -> tuple[Frontend, ir.Program, TypedProgram]:
+Typed = tuple[Frontend, ir.Program, TypedProgram]
+
+
+def _typed(callee: Callee, callee_of: Callable[[Any], Callee | None], taken: Arguments, list_capacity: int) -> Typed:
+    """The program, before and after it has types; lists stand for ragged arguments if it does not work with these."""
+    try:
+        return _tried(callee, callee_of, taken, list_capacity, rows_as_lists=False)
+    except errors.AutobatchError as refused:
+        if not any_of_numbers(taken.types):
+            raise
+        try:
+            return _tried(callee, callee_of, taken, list_capacity, rows_as_lists=True)
+        except Exception:
+            raise refused from refused.__cause__
+
+
+def _tried(
+    callee: Callee,
+    callee_of: Callable[[Any], Callee | None],
+    taken: Arguments,
+    list_capacity: int,
+    rows_as_lists: bool,
+) -> Typed:
     unrolled: dict[tuple, int] = {}
     helpers: frozenset[CodeType] = frozenset()  # undecorated functions that cannot run as they are
     raised: Exception | None = None  # what the user's own code raised, perhaps where only some members get
@@ -74,6 +95,7 @@ def _typed(
                 program = dataclasses.replace(
                     frontend.program, arguments=tuple(taken.types), shared=tuple(taken.shared_types)
                 )
+                program = take_lists(program) if rows_as_lists else program
                 typed = passes.run(passes.until("types"), program)
             if len(classes) == known:  # of a class that is met for the first time the methods are known now
                 return frontend, program, typed

@@ -143,7 +143,9 @@ class Objects(Texts):
             (cls, callee), *others = methods
             test = self.temporary(support("is_a", [receiver, load(self.bind("cls", cls), node)], node), "cond")
             before, self.out = self.out, []
-            self.emit(assign(result, self.autobatched_call(self.call_of(callee, node, receiver, part), callee), node), node)
+            self.emit(
+                assign(result, self.autobatched_call(self.call_of(callee, node, receiver, part), callee), node), node
+            )
             then, self.out = self.out, before
             self.emit(gast.If(test=test, body=then, orelse=self.arms(node, receiver, others, part, result)), node)
         else:

@@ -120,7 +120,9 @@ class SpecialMethods(Objects):
     def set_by_methods(self, target: gast.Name, node: gast.Call, methods: Sequence[Method]) -> None:
         """``p = setattr_(p, "x", v)``"""
         _, *given = node.args
-        given = [each if isinstance(each, gast.Constant) else self.temporary(each, "arg") for each in self.in_order(given)]
+        given = [
+            each if isinstance(each, gast.Constant) else self.temporary(each, "arg") for each in self.in_order(given)
+        ]
         self.out += self.setting_arms(target, node, given, methods)
 
     def setting_arms(

@@ -352,6 +352,8 @@ def _join_leaves(left: Leaf, right: Leaf) -> Leaf:
     elif isinstance(a, Tensor) and isinstance(b, Tensor):
         if a == b:
             return a
+        if a.shape == b.shape == () and tf.float64 in (a.dtype, b.dtype) and (a.dtype.is_integer or b.dtype.is_integer):
+            return Weak(float)  # both are numbers of Python's
     elif isinstance(a, Tensor | Weak) and isinstance(b, Tensor | Weak):
         weak, tensor = (a, b) if isinstance(a, Weak) else (b, a)
         assert isinstance(weak, Weak)

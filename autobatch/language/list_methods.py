@@ -29,6 +29,7 @@ from autobatch.language.lists import (
     padded,
     single,
 )
+from autobatch.language.structs import Rows
 from autobatch.language.values import WeakScalar, is_tensor, per_member, weak
 
 
@@ -51,6 +52,12 @@ def with_room(value: MemberList, length: tf.Tensor) -> None:
     """Has the member fail whose list would have more items than there is room for."""
     failure = f"a list has more than {value.capacity} items"
     context.check(length <= value.capacity, errors.ListFullError, failure)
+
+
+def of_rows(rows: Rows) -> MemberList:
+    """The rows of a ragged argument, which are numbers, as a list."""
+    values = MemberList(None, (rows.padded,), number(rows.length))
+    return padded(values, capacity_for(rows.padded.shape[0]))
 
 
 def as_member_list(values: Any) -> MemberList:

@@ -52,6 +52,7 @@ from autobatch.language.list_methods import (
     insert,
     joined,
     of_range,
+    of_rows,
     owned,
     place_of_append,
     pop,
@@ -412,6 +413,8 @@ def _over_rows(python: Callable) -> Callable:
 
 def list_(*values: Any) -> Any:
     """``list(value)``"""
+    if len(values) == 1 and isinstance(values[0], Rows):
+        return of_rows(values[0])
     copies = len(values) == 1 and isinstance(values[0], MemberList)
     return copied(values[0]) if copies else list(*map(rows, values))
 

@@ -67,7 +67,9 @@ def _explained(error: Exception, location: ir.Location) -> Exception:
         )
     if isinstance(error, TypeError) and "'NoneType'" in text and "support" in text:  # operators, by Python's own rules
         text = re.sub("'(Symbolic)?Tensor'|'WeakScalar'", "'number'", text)
-        return NoneOperandError(text, errors.TypeMismatchError(f"Python refuses this line: {text}.", places, kind="python-refuses"))
+        return NoneOperandError(
+            text, errors.TypeMismatchError(f"Python refuses this line: {text}.", places, kind="python-refuses")
+        )
     standard = module.split(".")[0] in sys.stdlib_module_names - {"__main__"}
     if isinstance(error, TypeError) and (file == location.file or standard):
         shown = text.replace("SymbolicTensor", "Tensor")
