@@ -172,21 +172,6 @@ def links_without_end(x):
     return x
 
 
-class Stack:
-    def __init__(self, x):
-        self.items = [x]
-
-    def __bool__(self):
-        return len(self.items) > 0
-
-
-def loops_while_an_object(x):
-    stack = Stack(x)
-    while stack:  # here
-        stack.items.pop()
-    return x
-
-
 def makes_a_complex_number(x):
     return abs(complex(x, 1.0))  # here
 
@@ -466,8 +451,9 @@ def moves_what_it_appends_to(x):
 
 
 def raises_one_of_several(x):
+    inverse = (lambda v: 1 / v) if PRIMES else None
     try:
-        return 1 / x
+        return inverse(x)
     except (ArithmeticError, ValueError):
         raise  # here
 
@@ -595,7 +581,7 @@ CASES = [
     (returns_an_object, TypeMismatchError), (sorts_rows, TypeMismatchError),
     (pops_while_it_loops, UnsupportedSyntaxError), (pops_in_any, UnsupportedSyntaxError),
     (links_without_end, TypeMismatchError),
-    (loops_while_an_object, TypeMismatchError), (augments_to_floats, TypeMismatchError),
+    (augments_to_floats, TypeMismatchError),
     (makes_a_complex_number, TypeMismatchError), (counts_bits_in_a_text, TypeMismatchError),
     (prints_all, UnsupportedSyntaxError), (raises_a_variable, UnsupportedSyntaxError),
     (range_of_a_pair, UnsupportedSyntaxError), (float_of_a_vector, TypeMismatchError),

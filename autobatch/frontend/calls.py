@@ -63,6 +63,8 @@ class Calls(SpecialMethods):
             return method
         if makes_objects(value) and (callee := self.program_of(value.__init__)) is not None:
             return self.construction(node, replace(callee, of=value))
+        if makes_objects(value) and (callee := self.post_init(value)) is not None:
+            return self.construction_of_fields(node, replace(callee, of=value))
         self.used_at_once |= {id(argument) for argument in (*node.args, *(k.value for k in node.keywords))}
         if value is builtins.print:
             return self.printed(node)

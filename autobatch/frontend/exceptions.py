@@ -10,15 +10,15 @@ that catches nothing, and a copy of its statements wherever control leaves them 
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import gast
 
 from autobatch import ir
 from autobatch.frontend.nested import Nested
+from autobatch.frontend.raised import UnknownRaised, raised_by
 from autobatch.frontend.syntax import (
     Statements,
     always_leaves,
@@ -36,10 +36,17 @@ from autobatch.frontend.texts import escaped
 
 @dataclass(frozen=True)
 class _Caught:
-    """What a clause around has caught: its name there, and a reference to the class that it says."""
+    """What a clause around has caught.
+
+    Attributes:
+      name: its name there.
+      number: the variable that says of which class it is.
+      kinds: the classes that it may be of, and the number that stands for each; none where that is not known.
+    """
 
     name: str | None
-    kind: gast.AST | None
+    number: str
+    kinds: dict[int, type]
 
 
 # What operations raise for members.
@@ -64,8 +71,10 @@ class Exceptions(Nested):
         if isinstance(node.exc, gast.Name) and node.exc.id in self.clauses:  # a handler's own end
             self.out.append(node)
             return
-        raised = self.raised_again(node) if self.is_caught(node.exc) else node.exc
-        raised = raised if raised is not None else constant(None, node)
+        if self.is_caught(node.exc):
+            self.raise_again(node)
+            return
+        raised = node.exc if node.exc is not None else constant(None, node)
         call = isinstance(raised, gast.Call)
         kind = self.static_value(raised.func if call else raised)
         values: Statements = []
@@ -97,26 +106,44 @@ class Exceptions(Nested):
             return False
         return raised is None or (isinstance(raised, gast.Name) and raised.id == self.caught.name)
 
-    def raised_again(self, node: gast.Raise) -> gast.AST:
+    def raise_again(self, node: gast.Raise) -> None:
+        """Raises the class that the number says."""
         assert self.caught is not None
-        if self.caught.kind is None or self.may_be_another(self.static_value(self.caught.kind)):
+        if not self.caught.kinds:
             self.refuse(
                 node,
-                "`raise` of what may be of several classes",
-                "catch each in a clause of its own, or say what to raise: raise ValueError(...).",
+                "`raise` of what may be of any class",
+                "call functions by their names in the `try`, or say what to raise: raise ValueError(...).",
                 kind="raise-statement",
             )
-        return self.caught.kind
+        *others, last = self.caught.kinds.items()
+        statement = self.raise_of(last[1], node)
+        for number, kind in reversed(others):
+            test = self.is_number(self.caught.number, number, node)
+            statement = _at(gast.If(test=test, body=[self.raise_of(kind, node)], orelse=[statement]), node)
+        self.out += self.block([statement])
 
-    def may_be_another(self, kind: Any) -> bool:
-        """Whether what is caught may be of a class below this one: of Python's, or of the function's own module."""
-        below = [each for each in _RAISED if each is not kind and issubclass(each, kind)]
-        pending = [kind]
-        while pending:
-            found = pending.pop().__subclasses__()
-            below += [each for each in found if each.__module__ == self.source.function.__module__]
-            pending += found
-        return bool(below)
+    def raise_of(self, kind: type, at: gast.AST) -> gast.Raise:
+        kind = kind if issubclass(kind, Exception) else Exception
+        return _at(gast.Raise(exc=load(self.bind("kind", kind), at), cause=None), at)
+
+    def is_number(self, variable: str, number: int, at: gast.AST, op: type = gast.Eq) -> gast.AST:
+        return _at(gast.Compare(load(variable, at), [op()], [constant(number, at)]), at)
+
+    def on_Call(self, node: gast.Call) -> gast.AST:
+        """``isinstance(error, E)`` of what was caught: whether its number is that of a class below E."""
+        match node:
+            case gast.Call(func=function, args=[gast.Name(id=name), kinds], keywords=[]) if (
+                self.caught is not None and name == self.caught.name and self.static_value(function) is isinstance
+            ):
+                asked = self.static_value(kinds)
+                numbers = [k for k, kind in self.caught.kinds.items() if issubclass(kind, asked)]
+                tests = [self.is_number(self.caught.number, k, node) for k in numbers]
+                if len(numbers) in (0, len(self.caught.kinds)):
+                    return constant(bool(numbers), node)
+                either = tests[0] if len(tests) == 1 else _at(gast.BoolOp(op=gast.Or(), values=tests), node)
+                return self.expression(either)
+        return super().on_Call(node)
 
     # --- try --------------------------------------------------------------------------------------
 
@@ -129,35 +156,38 @@ class Exceptions(Nested):
             self.with_clauses(node)
 
     def with_clauses(self, node: gast.Try) -> None:
-        node.handlers = [each for handler in node.handlers for each in self.apart(handler)]
-        clauses = tuple(map(self.classes, node.handlers))
+        groups = [self.told_apart(handler, self.classes(handler), node.body) for handler in node.handlers]
         number = self.fresh("exception")
-        self.protected(node, number, clauses, node.body, lambda: self.chosen(node, number, clauses), node.orelse)
+        clauses = tuple(kinds for group in groups for kinds in group)
+        self.protected(node, number, clauses, node.body, lambda: self.chosen(node, number, groups), node.orelse)
 
-    def apart(self, handler: gast.ExceptHandler) -> list[gast.ExceptHandler]:
-        """A clause of several classes that raises again what it caught as one of each."""
-        name = handler.name.id if handler.name is not None else None
-        raised = [part.exc for s in handler.body for part in gast.walk(s) if isinstance(part, gast.Raise)]
-        again = any(exc is None or (name is not None and getattr(exc, "id", None) == name) for exc in raised)
-        if not (again and isinstance(handler.type, gast.Tuple)):
-            return [handler]
-        return [
-            _at(gast.ExceptHandler(type=kind, name=handler.name, body=copy.deepcopy(handler.body)), handler)
-            for kind in handler.type.elts
-        ]
+    def told_apart(self, handler: gast.ExceptHandler, kinds: ir.Classes, body: Statements) -> tuple[ir.Classes, ...]:
+        """What a clause catches, each class for itself if it matters of which class that is."""
+        if not _asks_for_class(handler, self.name_of(handler)):
+            return (kinds,)
+        try:
+            possible = {*_RAISED, *raised_by(self.source, body)}
+        except UnknownRaised:
+            return (kinds,)
+        below = {each for each in possible if issubclass(each, kinds)}
+        return tuple((each,) for each in sorted({*below, *kinds}, key=lambda each: (-len(each.__mro__), each.__name__)))
 
-    def chosen(self, node: gast.Try, number: str, clauses: Sequence[ir.Classes], k: int = 0) -> Statements:
+    def name_of(self, handler: gast.ExceptHandler) -> str | None:
+        return handler.name.id if handler.name is not None else None
+
+    def chosen(self, node: gast.Try, number: str, groups: Sequence[tuple[ir.Classes, ...]], k: int = 0) -> Statements:
         """The clause of this number; from the k-th on."""
-        if k == len(clauses):
+        if k == len(groups):
             return [_at(gast.Raise(exc=load(number, node), cause=None), node)]
-        handler = node.handlers[k]
-        test = gast.Compare(left=load(number, node), ops=[gast.Eq()], comparators=[constant(k + 1, node)])
-        outer, self.caught = self.caught, self.caught_by(handler, clauses[k])
+        handler, first = node.handlers[k], 1 + sum(map(len, groups[:k]))
+        numbers = range(first, first + len(groups[k]))
+        outer, self.caught = self.caught, self.caught_by(handler, number, dict(zip(numbers, groups[k], strict=True)))
         body, self.caught = self.block(handler.body), outer
         this = self.fresh("is_caught")
-        others = self.chosen(node, number, clauses, k + 1)
+        others = self.chosen(node, number, groups, k + 1)
         arm = gast.If(test=load(this, handler), body=body, orelse=others)
-        return [assign(this, _at(test, handler), handler), _at(arm, handler)]
+        op = gast.Eq if len(numbers) == 1 else gast.LtE  # those before are gone
+        return [assign(this, self.is_number(number, numbers[-1], handler, op), handler), _at(arm, handler)]
 
     def protected(
         self,
@@ -196,9 +226,9 @@ class Exceptions(Nested):
             )
         return kinds
 
-    def caught_by(self, handler: gast.ExceptHandler, kinds: ir.Classes) -> _Caught:
+    def caught_by(self, handler: gast.ExceptHandler, number: str, kinds: dict[int, ir.Classes]) -> _Caught:
         """Refuses uses of what a member's exception says, of which only the class is known."""
-        name = handler.name.id if handler.name is not None else None
+        name = self.name_of(handler)
         if name is not None and _reads_outside(self.tree.body, name):
             self.refuse(
                 handler,
@@ -208,11 +238,13 @@ class Exceptions(Nested):
             )
         raises = [part for s in handler.body for part in gast.walk(s) if isinstance(part, gast.Raise)]
         allowed = {id(part) for node in raises for part in (node.exc, node.cause)}
+        calls = [part for s in handler.body for part in gast.walk(s) if isinstance(part, gast.Call)]
+        allowed |= {id(call.args[0]) for call in calls if self.static_value(call.func) is isinstance and call.args}
         for part in (part for s in handler.body for part in gast.walk(s)):
             if isinstance(part, gast.Name) and part.id == name and id(part) not in allowed:
                 self.refuse_value(part)
-        kind = handler.type if handler.type is not None else gast.Name("BaseException", gast.Load(), None, None)
-        return _Caught(name, kind if len(kinds) == 1 and not isinstance(kind, gast.Tuple) else None)
+        known = _asks_for_class(handler, name) and all(len(each) == 1 for each in kinds.values())
+        return _Caught(name, number, {k: each for k, (each, *_) in kinds.items()} if known else {})
 
     def refuse_value(self, node: gast.Name) -> NoReturn:
         self.refuse(
@@ -250,6 +282,16 @@ class Exceptions(Nested):
         self.protected(node, number, clauses, _jumps_replaced(body, left), further, [])
         if not always_leaves(self.out):
             self.out += self.block(node.finalbody)
+
+
+def _asks_for_class(handler: gast.ExceptHandler, name: str | None) -> bool:
+    """Whether a clause raises again what it caught, or asks for its class."""
+    for part in (part for statement in handler.body for part in gast.walk(statement)):
+        if isinstance(part, gast.Raise) and (part.exc is None or (name and getattr(part.exc, "id", None) == name)):
+            return True
+        if name and isinstance(part, gast.Call) and part.args and getattr(part.args[0], "id", None) == name:
+            return True
+    return False
 
 
 def _outside(number: str, statements: Statements, at: gast.AST) -> gast.Try:

@@ -9,6 +9,7 @@ Which class an object has is known when the program is typed; until then, a call
 from __future__ import annotations
 
 import copy
+import dataclasses
 import inspect
 from collections.abc import Sequence
 from dataclasses import replace
@@ -197,6 +198,20 @@ class Objects(Texts):
         function = load(self.bind("init", callee.function), node)
         call = gast.Call(func=function, args=[made, *node.args], keywords=node.keywords)
         self.autobatched_call(gast.copy_location(call, node), callee)
+        return made
+
+    def post_init(self, cls: type) -> Callee | None:
+        """What a dataclass does when its fields are set, if that is a function of the program."""
+        method = inspect.getattr_static(cls, "__post_init__", None)
+        is_alone = isinstance(method, FunctionType) and method.__code__.co_argcount == 1  # without InitVars
+        return self.program_of(method) if dataclasses.is_dataclass(cls) and is_alone else None
+
+    def construction_of_fields(self, node: gast.Call, callee: Callee) -> gast.AST:
+        """``Particle(x, v)`` where ``__post_init__`` is a function of the program."""
+        made = gast.Call(func=support("of_fields", [], node).func, args=[node.func, *node.args], keywords=node.keywords)
+        made = self.temporary(self.children(gast.copy_location(made, node)), "object")
+        function = load(self.bind("post_init", callee.function), node)
+        self.autobatched_call(gast.copy_location(gast.Call(func=function, args=[made], keywords=[]), node), callee)
         return made
 
 

@@ -63,7 +63,7 @@ class SpecialMethods(Objects):
 
     def may_change(self, node: gast.AST) -> bool:
         calls = isinstance(node, gast.Call) and self.static_value(node.func) is UNKNOWN
-        return super().may_change(node) or (calls and any(hasattr(cls, "__call__") for cls in context.met()))
+        return super().may_change(node) or (calls and any(map(_has_calls, context.met())))
 
     def on_Subscript(self, node: gast.Subscript) -> gast.AST:
         methods = self.methods("__getitem__", at=node) if self.static_value(node.value) is UNKNOWN else []
@@ -146,6 +146,10 @@ class SpecialMethods(Objects):
             self.emit(assign(target.id, self.expression(plain), node), node)
         made, self.out = self.out, outer
         return made
+
+
+def _has_calls(cls: type) -> bool:
+    return any("__call__" in vars(each) for each in cls.__mro__)
 
 
 def _is_of_python(function: gast.AST) -> bool:

@@ -226,10 +226,7 @@ class Exact:
 
 
 def join(left: Type, right: Type, of_leaves: Callable[[Leaf, Leaf], Leaf] | None = None) -> Type:
-    """The least type that covers both.  Raises JoinError if there is none.
-
-    Two lists of unlike lengths become one of any length.
-    """
+    """The least type that covers both; of unlike lists, one of any length.  Raises JoinError if there is none."""
     if isinstance(left, Absent) or isinstance(right, Absent):
         return tf.nest.map_structure(_of_members, right if isinstance(left, Absent) else left)
     left, right = _with_lists(left, right)

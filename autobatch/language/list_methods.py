@@ -34,7 +34,7 @@ from autobatch.language.values import WeakScalar, is_tensor, per_member, weak
 
 
 def owned(values: Any) -> Any:
-    """A list or dict, to be changed in place; another one if it has crossed a branch, a loop or a call, or is a choice."""
+    """A list or dict, to be changed in place; another if it has crossed a branch, a loop or a call, or is a choice."""
     return copy.copy(values) if context.has_crossed(values) or context.is_choice(values) else values
 
 

@@ -196,6 +196,15 @@ def blank(cls: type, names: tuple[str, ...]) -> Any:
     return member_class(cls).__tf_unflatten__(names, (ABSENT,) * len(names))  # type: ignore[attr-defined]
 
 
+def of_fields(cls: type, *args: Any, **kwargs: Any) -> Any:
+    """An object of a dataclass before its ``__post_init__``"""
+    kind = member_class(cls)
+    bare: Any = type(kind)(cls.__name__, (kind,), {"__post_init__": lambda _: None, "__slots__": ()})
+    made = bare(*args, **kwargs)
+    names, parts = made.__tf_flatten__()
+    return kind.__tf_unflatten__(names, parts)  # type: ignore[attr-defined]
+
+
 def setattr_(value: Any, name: str, part: Any) -> Any:
     """``value`` after ``value.name = part``"""
     if context.mode() is context.Mode.TRACING:

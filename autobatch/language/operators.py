@@ -52,7 +52,6 @@ from autobatch.language.list_methods import (
     insert,
     joined,
     of_range,
-    of_rows,
     owned,
     place_of_append,
     pop,
@@ -71,6 +70,7 @@ from autobatch.language.objects import (
     is_a,
     is_object,
     member_class,
+    of_fields,
     replaced,
     setattr_,
     users_class,
@@ -93,13 +93,14 @@ arithmetic.install()
 augmented.install()
 
 __all__ = [
-    "Field", "admits", "and_", "append", "attribute", "augment", "blank", "bool_", "both", "cast_to", "clear",
-    "copied", "counted", "deepcopy", "delete", "distinct", "divmod_", "either", "equal", "exchange", "extend",
-    "float_", "getitem", "gone_through", "ifexp", "in_place", "index", "indices", "insert", "int_", "is_a", "is_object", "item",
+    "Field", "admits", "and_", "append", "attribute", "augment", "blank", "bool_", "both", "cast_to", "clear", "copied",
+    "counted", "deepcopy", "delete", "distinct", "divmod_", "either", "equal", "exchange", "extend", "float_",
+    "getitem", "gone_through", "ifexp", "in_place", "index", "indices", "insert", "int_", "is_a", "is_object", "item",
     "item_from_end", "items_of", "length_from_end", "max_by", "member_class", "method", "min_by", "not_", "numpy_",
-    "of_range", "or_", "ordered", "place", "place_of_append", "pop", "pop_inside", "pow_", "range_", "remove",
-    "replaced", "reverse", "rotate", "round_", "rows", "sequence", "setattr_", "setitem", "shallow_copy", "slice_",
-    "sort_by", "sorted_by", "stand_in", "truth", "unpack", "unpack_rest", "unroll", "unroll_first", "unrolled",
+    "of_fields", "of_range", "or_", "ordered", "place", "place_of_append", "pop", "pop_inside", "pow_", "range_",
+    "remove", "replaced", "reverse", "rotate", "round_", "rows", "sequence", "setattr_", "setitem", "shallow_copy",
+    "slice_", "sort_by", "sorted_by", "stand_in", "truth", "unpack", "unpack_rest", "unroll", "unroll_first",
+    "unrolled",
 ]  # fmt: skip
 
 
@@ -413,8 +414,6 @@ def _over_rows(python: Callable) -> Callable:
 
 def list_(*values: Any) -> Any:
     """``list(value)``"""
-    if len(values) == 1 and isinstance(values[0], Rows):
-        return of_rows(values[0])
     copies = len(values) == 1 and isinstance(values[0], MemberList)
     return copied(values[0]) if copies else list(*map(rows, values))
 

@@ -293,14 +293,8 @@ class _Inference:
             )
         if isinstance(type_, MemberList):
             return None
-        if isinstance(type_, MemberObject) and truth_method(users_class(type_)) is not None:
-            name = users_class(type_).__name__
-            raise errors.TypeMismatchError(
-                f"Whether a {name} is true is for its own method to say.",
-                [(branch.location, "")],
-                "call a method: if len(p) > 0, if p.is_empty().",
-                kind="truth-of-object",
-            )
+        if isinstance(type_, MemberObject):  # whose own method says so once the program knows the class
+            return None if truth_method(users_class(type_)) else True
         if tf.nest.is_nested(type_):
             structure: Any = type_
             return len(structure) > 0 if hasattr(structure, "__len__") else True

@@ -697,7 +697,7 @@ def classes_of_their_own_at_first(n):
     return total
 
 
-@case(N(range(7)), refused="raise-statement")
+@case(N(range(7)))
 def raised_again_as_a_wider_class(n):
     try:
         try:
@@ -808,3 +808,25 @@ def helpers_that_are_mapped(n):
         return sum(map(checked, [n - 2, n]))
     except ValueError:
         return -1
+
+
+@case(N([1, 0, 3, 6]))
+def finally_with_branches(n):
+    s = 0
+    try:
+        s = 10 // n
+    except ZeroDivisionError:
+        s = -1
+    finally:
+        for i in range(n):
+            if i == 2:
+                break
+            s += i
+        if n == 6:
+            s *= 2
+        else:
+            try:
+                s += 6 // (n - 3)
+            except ZeroDivisionError:
+                s = 100
+    return s

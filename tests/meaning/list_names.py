@@ -60,7 +60,7 @@ def rows_of_a_sum_of_lists(n):
     return g
 
 
-@case(n, refused="shared-array")
+@case(n)
 def rows_in_a_loop(n):
     g = [[i, i] for i in range(n + 2)]
     for k, row in enumerate(g):

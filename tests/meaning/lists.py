@@ -821,3 +821,13 @@ def comprehensions_over_lists_of_lists(n):
         any(len(b) == 2 for b in buckets),
         sum(k * len(b) for k, b in enumerate(buckets)),
     )
+
+
+@case(N([1, 2, 3, 4]))
+def nan_stays_in_its_list(n):
+    return len(sorted([3.0, 1.0, float("nan"), float("inf")][:n])), max([float("nan"), 1.0, 2.0, 0.0][:n])
+
+
+@case(N([1, 2, 3]))
+def nan_is_not_above(n):
+    return max([1.0, float("nan"), 2.0][:n]), min([1.0, float("nan"), 0.5][:n])

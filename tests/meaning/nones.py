@@ -6,6 +6,8 @@ import numpy as np
 import autobatch as ab
 from tests.meaning.case import case
 
+N = np.array
+
 x = np.array([0, 1, 2, 3, 4, 5, 9, 16, 49, 50, 7, 6])
 n = np.array([0, 1, 2, 3, 4, 5, 6, 7, 8, 3, 4, 2])
 
@@ -384,3 +386,20 @@ def none_of_several_names_at_once(x, n):
     if a is None:
         return b
     return a
+
+
+@case(N([1, 2]))
+def none_as_an_operand(n):
+    s = None
+    try:
+        s = s + n
+    except ValueError:
+        s = -5
+    except TypeError:
+        s = n
+    try:
+        if n < None:
+            s = 3
+    except TypeError:
+        s = s + 1
+    return s, n == None, n != None

@@ -604,3 +604,18 @@ def products_of_integers_that_leave_their_width(n):
 @case(np.array([7, 46341, -46341, 46340], np.int32), np.array([3, 46341, 46341, -46340], np.int32), fails=(1, 2))
 def products_of_small_integers_that_leave_their_width(a, b):
     return a * b
+
+
+@case(N([1, 2, 7]), N([2.5, 3.5, 1.5]))
+def int_or_float(n, x):
+    y = n
+    if n > 1:
+        y = x
+    z = n / 2 if n % 2 else n // 2
+    return y * 2, z, y // 1
+
+
+@case(N([1, 2]), refused="int-or-float")
+def asked_which(n):
+    y = n / 2 if n % 2 else n
+    return isinstance(y, int)

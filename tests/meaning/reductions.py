@@ -175,3 +175,34 @@ def statistics_of_what_is_generated(n):
 def sorted_ints_and_floats(n, m):
     values = sorted([2.5, n, m * 0.75, 3])
     return values[0], values[1], sorted((n, 0.5, m), reverse=True)[1]
+
+
+@case(N([2, 3, 4]))
+def all_of_a_list_makes_all(n):
+    return all([6 // (3 - i) > 2 for i in range(n)])
+
+
+@case(N([1, 3, 5]))
+def any_of_a_list_makes_all(n):
+    made = 0
+
+    def counted(v):
+        nonlocal made
+        made += 1
+        return v
+
+    found = any([counted(i) > 0 for i in range(n)])
+    return found, made
+
+
+@case(N([1, 3, 5]))
+def any_of_a_generator_stops(n):
+    made = 0
+
+    def counted(v):
+        nonlocal made
+        made += 1
+        return v
+
+    found = any(counted(i) > 0 for i in range(n))
+    return found, made

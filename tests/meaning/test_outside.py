@@ -5,6 +5,7 @@ import array
 import collections
 import contextvars
 import copy
+import ctypes
 import functools
 import math
 import os
@@ -17,6 +18,7 @@ import pytest
 import tensorflow as tf
 
 import autobatch as ab
+from tests.meaning import imported
 
 X = np.array([0, 3], np.int32)
 interpreted = {"backend": "local_static", "jit_compile": False}
@@ -203,6 +205,74 @@ def test_what_python_notes_on_a_class_is_no_change():
     program = f.lower(X).program
     copy.copy(Box())  # puts `__slotnames__` there
     assert f.lower(X).program is program
+
+
+class ItemsOfOthers:
+    def __getitem__(self, k):
+        return LEVEL * k
+
+    def __len__(self):
+        return 4
+
+
+class AnyAttribute:
+    def __getattr__(self, name):
+        return {"level": LEVEL}[name]
+
+
+def of_a_module(x):
+    return x + own.level
+
+
+def of_an_import(x):
+    from tests.meaning.imported import level
+
+    return x + level
+
+
+def of_c(x):
+    return x + c_int.value
+
+
+def of_objects_in_an_array(x):
+    return x + objects[0][0]
+
+
+def of_a_shape(x):
+    return x + len(shaped)
+
+
+own = types.ModuleType("own")
+c_int = ctypes.c_int()
+objects = np.array([[1, 2], [3]], dtype=object)
+shaped = np.zeros(1)
+BY_LEVEL = {
+    of_a_module: lambda level: setattr(own, "level", level),
+    of_an_import: lambda level: setattr(imported, "level", level),
+    of_c: lambda level: setattr(c_int, "value", level),
+    of_objects_in_an_array: lambda level: objects[0].__setitem__(0, level),
+    of_a_shape: lambda level: shaped.resize((level, 1), refcheck=False),
+}
+
+
+@pytest.mark.parametrize("function", BY_LEVEL)
+def test_what_hides(function):
+    f = ab.autobatch(function, **interpreted)
+    for level in (1, 2):
+        BY_LEVEL[function](level)
+        assert np.asarray(f(X)).tolist() == [level, 3 + level]
+
+
+def test_items_and_attributes_that_a_class_makes(monkeypatch):
+    items, attributes = ItemsOfOthers(), AnyAttribute()
+
+    @ab.autobatch(**interpreted)
+    def f(x):
+        return items[x] + attributes.level
+
+    for level in (1, 2):
+        monkeypatch.setitem(globals(), "LEVEL", level)
+        assert np.asarray(f(X)).tolist() == [level, 4 * level]
 
 
 def test_what_is_read_by_name():

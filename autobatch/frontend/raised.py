@@ -1,0 +1,88 @@
+"""Which exceptions a function's statements may raise by ``raise``, in it or in what it calls."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable
+from types import FunctionType
+from typing import Any
+
+import gast
+
+from autobatch import context
+from autobatch.errors import UnsupportedSyntaxError
+from autobatch.frontend.source import SUPPORT, Source, read
+from autobatch.frontend.syntax import assigned_names
+
+
+class UnknownRaised(Exception):  # noqa: N818 (an answer, not an error)
+    """It cannot be known."""
+
+
+def raised_by(source: Source, statements: Iterable[gast.AST]) -> set[type]:
+    """The classes after ``raise``, but for what is raised again; raises UnknownRaised."""
+    found = _Raised()
+    found.statements(source, statements)
+    for cls in context.met():  # any of whose methods Python may call
+        found.methods(cls)
+    return found.classes
+
+
+class _Raised:
+    def __init__(self) -> None:
+        self.classes: set[type] = set()
+        self.seen: set[Any] = set()
+
+    def statements(self, source: Source, statements: Iterable[gast.AST]) -> None:
+        inside = {f.name: f for f in gast.walk(source.tree) if isinstance(f, gast.FunctionDef) and f is not source.tree}
+        own = {*source.parameters, *assigned_names(source.tree.body)} - {*source.static}
+        for part in (part for statement in statements for part in gast.walk(statement)):
+            match part:
+                case gast.Raise(exc=gast.Call(func=kind)) | gast.Raise(exc=kind) if kind is not None:
+                    self.raised(source, kind)
+                case gast.Call(func=gast.Name(id=name)) if name in inside:
+                    if inside[name] not in self.seen:
+                        self.seen.add(inside[name])
+                        self.statements(source, inside[name].body)
+                case gast.Call(func=gast.Name(id=name)) if name in own:
+                    raise UnknownRaised
+                case gast.Call(func=function) if getattr(function, "id", SUPPORT) != SUPPORT:
+                    self.called(_value(source, function))
+                case gast.Call(func=gast.Attribute() as function):
+                    self.called(_value(source, function))
+
+    def raised(self, source: Source, kind: gast.AST) -> None:
+        handlers = (node for node in gast.walk(source.tree) if isinstance(node, gast.ExceptHandler))
+        names = {handler.name.id for handler in handlers if handler.name is not None}
+        if isinstance(kind, gast.Name) and kind.id in names:
+            return  # again
+        value = _value(source, kind)
+        value = type(value) if isinstance(value, BaseException) else value
+        if not (isinstance(value, type) and issubclass(value, BaseException)):
+            raise UnknownRaised
+        self.classes.add(value)
+
+    def called(self, value: Any) -> None:
+        value = inspect.unwrap(getattr(value, "fn", value)) if callable(value) else None
+        value = getattr(value, "__func__", value)
+        if isinstance(value, type):
+            self.methods(value)
+        if not isinstance(value, FunctionType) or value in self.seen or not context.is_users(value.__code__):
+            return
+        self.seen.add(value)
+        try:
+            source = read(value, {})
+        except UnsupportedSyntaxError:  # a lambda
+            return
+        self.statements(source, source.tree.body)
+
+    def methods(self, cls: type) -> None:
+        for each in cls.__mro__:
+            for value in vars(each).values():
+                for method in (value, *(getattr(value, name, None) for name in ("fget", "fset", "__func__"))):
+                    if isinstance(method, FunctionType):
+                        self.called(method)
+
+
+def _value(source: Source, node: gast.AST) -> Any:
+    return source.named(node)

@@ -1,0 +1,3 @@
+"""A module of the user's, for ``test_outside.py``."""
+
+level = 1

@@ -1,0 +1,406 @@
+"""What Python calls by itself of a user's class: operators, calls, truth, items, conversions, setters."""
+
+# ruff: noqa
+import math
+from collections import deque
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from tests.meaning.case import case
+
+N = np.array
+
+
+class V:
+    def __init__(self, x, y):
+        self.x = x
+        self.y = y
+
+    def __abs__(self):
+        return math.sqrt(self.x * self.x + self.y * self.y)
+
+    def __mul__(self, k):
+        return V(self.x * k, self.y * k)
+
+    __rmul__ = __mul__
+
+    def norm(self):
+        n = abs(self)
+        if n == 0:
+            raise ZeroDivisionError("zero")
+        return self * (1 / n)
+
+
+@case(N([1.0, 2.0]))
+def const_chain(x):
+    n = V(1, 1).norm()
+    d = V(x, 2.0)
+    r = 2 * d
+    return n.x * x, r.x
+
+
+@case(N([1.0, 2.0]))
+def const_var(x):
+    v = V(1, 1)
+    if x > 1:
+        v = v * x
+    return v.norm().x
+
+
+class PID:
+    def __init__(self, k, limits=(None, None)):
+        self.k = k
+        self.lo, self.hi = limits
+        self.i = 0
+        self.prev = None
+
+    def __call__(self, e, dt):
+        self.i += e * dt
+        d = 0 if self.prev is None else (e - self.prev) / dt
+        self.prev = e
+        u = self.k * e + self.i + d
+        if self.hi is not None and u > self.hi:
+            return self.hi
+        if self.lo is not None and u < self.lo:
+            return self.lo
+        return u
+
+
+@case(N([25.0, 20.0, 0.0]), N([1.0, 3.0, 0.5]), refused="path-types-differ")
+def pid(s, k):
+    pid = PID(k, limits=(-5, 5))
+    t = 20.0
+    for _ in range(5):
+        t += pid(s - t, 0.1) * 0.1 - 0.01 * (t - 20)
+    return t
+
+
+class Scale:
+    def __init__(self, k):
+        self.k = k
+        self.calls = 0
+
+    def __call__(self, x):
+        self.calls += 1
+        return x * self.k if x > 0 else -x
+
+
+@case(N([1.0, -3.0]), N([2.0, 4.0]))
+def of_call(x, k):
+    s = Scale(k)
+    y = s(x) + s(-x)
+    return y, s.calls
+
+
+class Stack:
+    def __init__(self, limit=10):
+        self._items = []
+        self.limit = limit
+
+    def __len__(self):
+        return len(self._items)
+
+    def __bool__(self):
+        return bool(self._items)
+
+    def push(self, d):
+        if len(self._items) >= self.limit:
+            raise OverflowError("full")
+        self._items.append(d)
+
+    def pop(self):
+        if not self._items:
+            raise IndexError("empty")
+        return self._items.pop()
+
+
+@case(N([0, 3, 2, 4]))
+def truth(n):
+    s = Stack(limit=3)
+    for i in range(n):
+        s.push(i * i)
+    total = 0
+    while s:
+        total = total * 3 + s.pop()
+    if not s and len(s) == 0:
+        total += 1
+    return total
+
+
+class Acc:
+    rate = 0.02
+
+    def __init__(self, b=0):
+        self.__b = b
+        self._log = []
+
+    @property
+    def b(self):
+        return self.__b
+
+    @b.setter
+    def b(self, v):
+        if v < 0:
+            raise ValueError("negative")
+        self.__b = v
+        self._log.append(v)
+
+    def interest(self):
+        self.b = self.b * (1 + self.rate)
+
+    def transfer(self, o, a):
+        self.b -= a
+        o.b += a
+
+
+@case(N([100.0, 10.0, 5.0, 1000.0]), N([50.0, 0.0, 5.0, 1.0]), N([10.0, 20.0, 5.0, 0.0]))
+def bank(a, b, amount):
+    x = Acc(a)
+    y = Acc(b)
+    x.transfer(y, amount)
+    y.interest()
+    if y.b > x.b:
+        y.transfer(x, y.b - x.b)
+    return x.b, y.b, len(x._log)
+
+
+class P(NamedTuple):
+    x: int
+    y: int
+
+    def turn(self, right):
+        return P(self.y, -self.x) if right else P(-self.y, self.x)
+
+    def far(self):
+        if self.x > self.y:
+            return self.x
+        return self.y
+
+
+@case(N([0, 1, 2, 5]))
+def named(n):
+    d = P(0, 1)
+    for i in range(n):
+        d = d.turn(i % 3 > 0)
+    return d.x, d.y, d.far()
+
+
+class Q:
+    def __init__(self, n):
+        self.n = n
+        self.a = [0] * n
+        self.f = 0
+        self.r = 0
+        self.size = 0
+
+    def __len__(self):
+        return self.size
+
+    def put(self, d):
+        if self.size >= self.n:
+            raise Exception("FULL")
+        self.a[self.r] = d
+        self.r = (self.r + 1) % self.n
+        self.size += 1
+        return self
+
+    def get(self):
+        if self.size == 0:
+            raise Exception("UNDERFLOW")
+        t = self.a[self.f]
+        self.f = (self.f + 1) % self.n
+        self.size -= 1
+        return t
+
+
+@case(N([1, 0, 0, 1]), N([0, 1, 0, 1]))
+def of_len(a, b):
+    q = Q(3)
+    acc = 0
+    for op in [a, b, a]:
+        if op > 0:
+            q.put(op).put(op + 1)
+        else:
+            acc = acc * 7 + q.get()
+    return acc + 1000 * len(q)
+
+
+class R:
+    def __init__(self, n, d=1):
+        if d == 0:
+            raise ZeroDivisionError("R")
+        g = math.gcd(n, d)
+        if d < 0:
+            g = -g
+        self.n = n // g
+        self.d = d // g
+
+    def __float__(self):
+        return self.n / self.d
+
+    def __int__(self):
+        return self.n // self.d
+
+    def __radd__(self, o):
+        if o > 3:
+            return self.n
+        return o + self.d
+
+    def __contains__(self, k):
+        if k > 3:
+            return True
+        return k == self.n
+
+    def __getitem__(self, i):
+        if i == 0:
+            return self.n
+        return self.d
+
+
+@case(N([1, 5, 1, 7]), N([2, 10, 0, -3]))
+def of_float(a, b):
+    r = R(a, b)
+    return float(r), int(r), a + r, (a in r), r[0] + r[b % 2]
+
+
+class El:
+    def __init__(self, floor=0):
+        self.floor = floor
+        self.queue = deque()
+        self.t = 0
+
+    def call(self, floor):
+        if not 0 <= floor <= 9:
+            raise ValueError("no")
+        if floor not in self.queue:
+            self.queue.append(floor)
+
+    def run(self):
+        while self.queue:
+            target = self.queue.popleft()
+            self.t += abs(target - self.floor)
+            self.floor = target
+
+
+@case(N([1, 10, 0]), N([5, -1, 0]))
+def el(a, b):
+    e = El()
+    bad = 0
+    for c in [a, b, a]:
+        try:
+            e.call(c)
+        except ValueError:
+            bad += 1
+    e.run()
+    return e.floor, e.t, bad
+
+
+class M2:
+    def __init__(self, rows):
+        self.rows = rows
+
+    @classmethod
+    def identity(cls):
+        return cls([[1, 0], [0, 1]])
+
+    def __matmul__(self, o):
+        return M2([[sum(self.rows[i][k] * o.rows[k][j] for k in range(2)) for j in range(2)] for i in range(2)])
+
+    def __pow__(self, n):
+        if n < 0:
+            raise ValueError("neg")
+        r, b = M2.identity(), self
+        while n:
+            if n & 1:
+                r = r @ b
+            b = b @ b
+            n >>= 1
+        return r
+
+    @staticmethod
+    def fib():
+        return M2([[1, 1], [1, 0]])
+
+    def __getitem__(self, ij):
+        i, j = ij
+        return self.rows[i][j]
+
+
+@case(N([0, 1, 10, -1, 30]))
+def of_pow(n):
+    return (M2.fib() ** n)[0, 1]
+
+
+@case(N([0.5, 0.1]), N([0.1, 0.5]))
+def of_dict(beta, gamma):
+    state = {"S": 0.99, "I": 0.01, "R": 0.0}
+    peak, day = 0.0, 0
+    for d in range(20):
+        new = beta * state["S"] * state["I"]
+        rec = gamma * state["I"]
+        state["S"] -= new
+        state["I"] += new - rec
+        state["R"] += rec
+        if state["I"] > peak:
+            peak, day = state["I"], d
+        if state["I"] < 1e-4:
+            break
+    return peak, day, state["R"]
+
+
+@case(N([0, 3, 4]))
+def dict2(n):
+    d = {"a": 0, "b": 1}
+    for i in range(n):
+        if i % 2 == 0:
+            d["a"] += i
+        else:
+            d["b"] *= 2
+    return d["a"], d["b"]
+
+
+@dataclass
+class Card:
+    rank: int
+    suit: int = 0
+    seen: list = field(default_factory=list)
+
+    def __post_init__(self):
+        if not 1 <= self.rank <= 13:
+            raise ValueError(f"bad rank {self.rank}")
+        if self.suit > 3:
+            self.suit = 3
+        self.seen.append(self.rank)
+
+    def value(self):
+        return min(self.rank, 10)
+
+
+@dataclass(frozen=True)
+class Pair:
+    x: float
+    y: float
+
+    def __post_init__(self):
+        if self.x < 0:
+            raise ValueError("negative")
+
+    @property
+    def r(self):
+        return math.hypot(self.x, self.y)
+
+
+@case(N([1, 14, 13, 7]), N([2, 0, 5, 1]))
+def card(n, s):
+    c = Card(n, s)
+    d = Card(rank=n % 13 + 1)
+    return c.value() + d.value() * 100, c.suit, len(c.seen)
+
+
+@case(N([1.0, -1.0, 2.0]))
+def frozen_checked(x):
+    p = Pair(x, 2.0)
+    q = Pair(1.0, x)
+    return p.r + q.r
