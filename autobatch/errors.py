@@ -205,6 +205,15 @@ class StackOverflowError(MemberError):
     """Some members' calls nest deeper than ``max_depth``."""
 
 
+class UntoldExceptionError(MemberError):
+    """Some members read what an exception holds that an operation raised, such as an index out of range.
+
+    No ``except`` of theirs catches it.
+    """
+
+    advice = "what `raise` gives to an exception is kept; test what may fail before it does."
+
+
 class NoneValueError(MemberError):
     """Some members have None where the batch needs a value: what is computed with, or returned.
 

@@ -458,6 +458,27 @@ def raises_one_of_several(x):
         raise  # here
 
 
+def keeps_what_was_caught(x):
+    last = None
+    try:
+        if x > 0:
+            raise ValueError("positive", x)
+        if x < -1:
+            raise KeyError(x)
+    except Exception as error:  # noqa: BLE001
+        last = error  # here
+    return x if last is None else -x
+
+
+def says_what_was_caught(x):
+    try:
+        if x > 0:
+            raise ValueError("positive", x)
+    except ValueError as error:
+        return error.args[1] + len(str(error))  # here
+    return x
+
+
 def leaves_by_finally(x):
     try:
         return 1 / x
@@ -582,6 +603,7 @@ CASES = [
     (pops_while_it_loops, UnsupportedSyntaxError), (pops_in_any, UnsupportedSyntaxError),
     (links_without_end, TypeMismatchError),
     (augments_to_floats, TypeMismatchError),
+    (says_what_was_caught, UnsupportedSyntaxError), (keeps_what_was_caught, UnsupportedSyntaxError),
     (makes_a_complex_number, TypeMismatchError), (counts_bits_in_a_text, TypeMismatchError),
     (prints_all, UnsupportedSyntaxError), (raises_a_variable, UnsupportedSyntaxError),
     (range_of_a_pair, UnsupportedSyntaxError), (float_of_a_vector, TypeMismatchError),

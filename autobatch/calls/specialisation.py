@@ -20,8 +20,7 @@ from autobatch.calls.arguments import Arguments
 from autobatch.calls.recent import Recent
 from autobatch.context import is_users
 from autobatch.frontend.core import Callee
-from autobatch.frontend.dicts import OF_DICTS
-from autobatch.frontend.driver import Frontend, deep_recursion, lower
+from autobatch.frontend.driver import MODES, Frontend, deep_recursion, lower
 from autobatch.frontend.undecorated import cached, with_helpers
 from autobatch.frontend.watch import watch
 from autobatch.ir.stored import StoredProgram
@@ -81,7 +80,7 @@ def _tried(
     unrolled: dict[tuple, int] = {}
     helpers: frozenset[CodeType] = frozenset()  # undecorated functions that cannot run as they are
     raised: Exception | None = None  # what the user's own code raised, perhaps where only some members get
-    refused: Exception | None = None  # a dict, for which lists stand now
+    modes: dict[str, Exception] = {}  # how it is lowered now, and what was to be said without that
     classes: dict[type, None] = {}  # of the objects that it makes
     while True:
         known = len(classes)
@@ -89,9 +88,7 @@ def _tried(
         try:
             with context.meeting(classes), context.lists_of(list_capacity):
                 with deep_recursion():
-                    frontend = lower(
-                        callee, taken.static, with_helpers(callee_of, helpers), unrolled, refused is not None
-                    )
+                    frontend = lower(callee, taken.static, with_helpers(callee_of, helpers), unrolled, modes)
                 program = dataclasses.replace(
                     frontend.program, arguments=tuple(taken.types), shared=tuple(taken.shared_types)
                 )
@@ -110,11 +107,12 @@ def _tried(
             if frontend is None and raised is not None:
                 raise raised from raised.__cause__
             if frontend is None or (found <= helpers and len(classes) == known):
-                if refused is None and getattr(error, "kind", None) in OF_DICTS:
-                    refused = error
+                mode = MODES.get(getattr(error, "kind", None) or "")
+                if mode is not None and mode not in modes:
+                    modes[mode] = error
                     continue
-                if refused is not None:  # what was to be said of the dict
-                    raise refused from None
+                if modes and getattr(error, "kind", None) != "exception-text":
+                    raise next(iter(modes.values())) from None
                 raise
             helpers |= found
 

@@ -74,7 +74,7 @@ class Calls(SpecialMethods):
         call = self.children(node)
         self.use_operator(call)
         owner = self.static_value(node.func.value) if isinstance(node.func, gast.Attribute) else UNKNOWN
-        if not makes_objects(owner):
+        if not (isinstance(owner, type) and makes_objects(owner)):
             return call
         context.meet(owner)  # by a static or class method
         return self.temporary(call, "object")  # for itself, so that it is seen to be new

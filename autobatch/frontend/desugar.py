@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -42,7 +42,7 @@ _BEFORE = (
 
 
 def desugar(
-    source: Source, callee_of: Callable[[Any], Callee | None], unrolled: Mapping[Any, int], dicts_as_lists: bool
+    source: Source, callee_of: Callable[[Any], Callee | None], unrolled: Mapping[Any, int], modes: Collection[str]
 ) -> Core:
     """Desugars one function.
 
@@ -50,14 +50,16 @@ def desugar(
       source: the function.
       callee_of: tells an autobatched function from other objects.
       unrolled: how many items each loop has that must be unrolled, by its place.
-      dicts_as_lists: whether lists are to stand for dicts.
+      modes: as for ``lower``.
     """
-    source = without_dicts(source) if dicts_as_lists else source
+    source = without_dicts(source) if "dicts_as_lists" in modes else source
     for pass_ in _BEFORE:
         source = pass_(source)
     fence.check(source)
     deques.check(source)
-    return _Desugarer(source, ListMethods(source).visit(source.tree), callee_of, unrolled).run()
+    desugarer = _Desugarer(source, ListMethods(source).visit(source.tree), callee_of, unrolled)
+    desugarer.holds = "exceptions_hold" in modes
+    return desugarer.run()
 
 
 class _Desugarer(Exceptions):

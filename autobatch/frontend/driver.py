@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,11 +14,15 @@ import gast
 from autobatch import errors, ir
 from autobatch.frontend.core import Callee, Core, Target
 from autobatch.frontend.desugar import desugar
+from autobatch.frontend.dicts import OF_DICTS
 from autobatch.frontend.graph import build
 from autobatch.frontend.library import at_calls
 from autobatch.frontend.source import Source, read
 from autobatch.language.indexing import UnlikeItemsError
 from autobatch.language.keys import key
+
+# How a program is lowered that has been refused with a message of this kind.
+MODES = dict.fromkeys(OF_DICTS, "dicts_as_lists") | {"exception-value": "exceptions_hold"}
 
 MOST_SPECIALISATIONS = 200  # of one function in one program
 
@@ -48,7 +52,7 @@ def lower(
     static: Mapping[str, Any],
     callee_of: Callable[[Any], Callee | None],
     unrolled: Mapping[tuple, int],
-    dicts_as_lists: bool,
+    modes: Collection[str],
 ) -> Frontend:
     """Lowers ``entry`` and all that it calls, each once per choice of static arguments.
 
@@ -57,7 +61,8 @@ def lower(
       static: its static arguments.
       callee_of: tells an autobatched function from other objects.
       unrolled: how many items the loops have that must be unrolled, by function and place.
-      dicts_as_lists: whether lists are to stand for dicts (dicts.py).
+      modes: of ``MODES``: "dicts_as_lists" has lists stand for dicts (dicts.py), "exceptions_hold" has exceptions hold
+        what they are given (held.py).
     """
     first = Target(entry, tuple(static.items()))
     keys: dict[tuple, str] = {}
@@ -86,7 +91,7 @@ def lower(
         target = pending.pop(0)
         name = name_of(target)
         loops = {place: count for (function, place), count in unrolled.items() if function == name}
-        cores[name] = desugar(_source(target), callee_of, loops, dicts_as_lists)
+        cores[name] = desugar(_source(target), callee_of, loops, modes)
         for called in cores[name].calls.values():
             if called.callee.kind == "autobatched":
                 name_of(called)

@@ -10,13 +10,15 @@ that catches nothing, and a copy of its statements wherever control leaves them 
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
 import gast
 
 from autobatch import ir
+from autobatch.frontend import held
 from autobatch.frontend.nested import Nested
 from autobatch.frontend.raised import UnknownRaised, raised_by
 from autobatch.frontend.syntax import (
@@ -32,6 +34,7 @@ from autobatch.frontend.syntax import (
     with_blocks,
 )
 from autobatch.frontend.texts import escaped
+from autobatch.frontend.undecorated import as_program
 
 
 @dataclass(frozen=True)
@@ -49,12 +52,9 @@ class _Caught:
     kinds: dict[int, type]
 
 
-# What operations raise for members.
-_RAISED = (ZeroDivisionError, OverflowError, IndexError, KeyError, ValueError, AssertionError, StopIteration)
-
-
 class Exceptions(Nested):
     caught: _Caught | None = None  # by the innermost clause around
+    holds = False  # whether exceptions hold what they are given
 
     def do_Assert(self, node: gast.Assert) -> None:
         values: Statements = []
@@ -71,12 +71,17 @@ class Exceptions(Nested):
         if isinstance(node.exc, gast.Name) and node.exc.id in self.clauses:  # a handler's own end
             self.out.append(node)
             return
+        if getattr(node, "ends", False):  # behind what has failed the member
+            self.out.append(node)
+            return
         if self.is_caught(node.exc):
             self.raise_again(node)
             return
         raised = node.exc if node.exc is not None else constant(None, node)
         call = isinstance(raised, gast.Call)
         kind = self.static_value(raised.func if call else raised)
+        if self.holds and call:  # what it is given is evaluated once
+            raised = self.with_names(raised)
         values: Statements = []
         if isinstance(kind, Exception) and not call:  # made outside
             reference, text, kind = support("type_", [raised], node), escaped(str(kind)), type(kind)
@@ -89,9 +94,34 @@ class Exceptions(Nested):
                 "raise a class of exceptions, or call one: raise ValueError(f'not {x}').",
                 kind="raise-statement",
             )
+        if self.holds:
+            reference = self.hold(kind, raised if call else None, node)
         arguments = [reference, constant(text, node), self.shown(values, node)]
         self.emit(gast.Expr(value=support("raise_", arguments, node)), node)
         self.emit(gast.Raise(exc=None, cause=None), node)
+
+    def with_names(self, call: gast.Call) -> gast.Call:
+        """The call with what it is given under names, but for texts."""
+
+        def named(node: gast.AST) -> gast.AST:
+            return node if held.is_text(node) else self.temporary(self.expression(node), "arg")
+
+        keywords = [_at(gast.keyword(arg=each.arg, value=named(each.value)), call) for each in call.keywords]
+        return _at(gast.Call(func=call.func, args=[*map(named, call.args)], keywords=keywords), call)
+
+    def hold(self, kind: type, call: gast.Call | None, at: gast.Raise) -> gast.AST:
+        """Makes the exception; gives the class that is raised."""
+        bare = gast.Call(func=load(self.bind("kind", kind), at), args=[], keywords=[])
+        made_by = call if call is not None else gast.copy_location(bare, at)
+        if (init := held.own_init(kind)) is not None:
+            callee = as_program(init)
+            assert callee is not None
+            made = self.construction(made_by, replace(callee, of=kind))
+        else:
+            made = support("held", [made_by.func, *self.in_order(held.without_texts(made_by))], at)
+        self.temporaries.add(held.variable(kind))
+        self.emit(assign(held.variable(kind), made, at), at)
+        return load(self.bind("kind", held.by_statement(kind)), at)
 
     def message(self, call: gast.Call, values: Statements) -> str:
         """What an exception says that is made by this call, as a text for ``str.format``."""
@@ -156,6 +186,8 @@ class Exceptions(Nested):
             self.with_clauses(node)
 
     def with_clauses(self, node: gast.Try) -> None:
+        if self.holds:
+            node.handlers = [each for handler in node.handlers for each in self.reading(handler, node.body)]
         groups = [self.told_apart(handler, self.classes(handler), node.body) for handler in node.handlers]
         number = self.fresh("exception")
         clauses = tuple(kinds for group in groups for kinds in group)
@@ -166,11 +198,42 @@ class Exceptions(Nested):
         if not _asks_for_class(handler, self.name_of(handler)):
             return (kinds,)
         try:
-            possible = {*_RAISED, *raised_by(self.source, body)}
+            possible = {*held.RAISED, *raised_by(self.source, body)}
         except UnknownRaised:
             return (kinds,)
         below = {each for each in possible if issubclass(each, kinds)}
         return tuple((each,) for each in sorted({*below, *kinds}, key=lambda each: (-len(each.__mro__), each.__name__)))
+
+    def reading(self, handler: gast.ExceptHandler, body: Statements) -> list[gast.ExceptHandler]:
+        """A clause that reads what it catches, once for each class that ``raise`` raises, and for all else."""
+        name = self.name_of(handler)
+        if name is None or not self.reads(handler, name):
+            return [handler]
+        try:
+            kinds = {each for each in raised_by(self.source, body) if issubclass(each, self.classes(handler))}
+        except UnknownRaised:
+            return [handler]
+        texts = (part for s in handler.body for part in gast.walk(s) if held.says(part, name))
+        if (text := next(texts, None)) is not None:
+            self.refuse(
+                text,
+                "the text of a caught exception",
+                "give it numbers, and read those: e.code, or e.args[1]; a clause for each class tells what was raised.",
+                kind="exception-text",
+            )
+        found = []
+        for kind in sorted(kinds, key=lambda each: (-len(each.__mro__), each.__name__)):
+            reference = load(self.bind("kind", held.by_statement(kind)), handler)
+            one = _at(gast.ExceptHandler(type=reference, name=handler.name, body=copy.deepcopy(handler.body)), handler)
+            one.held = held.variable(kind)
+            self.temporaries.add(one.held)
+            self.emit(assign(one.held, support("absent", [], handler), handler), handler)
+            found.append(one)
+        end = _at(gast.Raise(exc=None, cause=None), handler)
+        end.ends = True
+        handler.body = [_at(gast.Expr(value=support("raise_untold", [], handler)), handler), end]
+        handler.held = None
+        return [*found, handler]
 
     def name_of(self, handler: gast.ExceptHandler) -> str | None:
         return handler.name.id if handler.name is not None else None
@@ -183,6 +246,8 @@ class Exceptions(Nested):
         numbers = range(first, first + len(groups[k]))
         outer, self.caught = self.caught, self.caught_by(handler, number, dict(zip(numbers, groups[k], strict=True)))
         body, self.caught = self.block(handler.body), outer
+        if getattr(handler, "held", None):
+            body.insert(0, assign(handler.name.id, load(handler.held, handler), handler))
         this = self.fresh("is_caught")
         others = self.chosen(node, number, groups, k + 1)
         arm = gast.If(test=load(this, handler), body=body, orelse=others)
@@ -236,15 +301,20 @@ class Exceptions(Nested):
                 "give one of them another name.",
                 kind="except-clause",
             )
+        if not hasattr(handler, "held"):
+            for part in self.reads(handler, name) if name is not None else ():
+                self.refuse_value(part)
+        known = _asks_for_class(handler, name) and all(len(each) == 1 for each in kinds.values())
+        return _Caught(name, number, {k: each for k, (each, *_) in kinds.items()} if known else {})
+
+    def reads(self, handler: gast.ExceptHandler, name: str) -> list[gast.Name]:
+        """Where a clause reads what its exception holds."""
         raises = [part for s in handler.body for part in gast.walk(s) if isinstance(part, gast.Raise)]
         allowed = {id(part) for node in raises for part in (node.exc, node.cause)}
         calls = [part for s in handler.body for part in gast.walk(s) if isinstance(part, gast.Call)]
         allowed |= {id(call.args[0]) for call in calls if self.static_value(call.func) is isinstance and call.args}
-        for part in (part for s in handler.body for part in gast.walk(s)):
-            if isinstance(part, gast.Name) and part.id == name and id(part) not in allowed:
-                self.refuse_value(part)
-        known = _asks_for_class(handler, name) and all(len(each) == 1 for each in kinds.values())
-        return _Caught(name, number, {k: each for k, (each, *_) in kinds.items()} if known else {})
+        parts = (part for s in handler.body for part in gast.walk(s) if isinstance(part, gast.Name) and part.id == name)
+        return [part for part in parts if id(part) not in allowed]
 
     def refuse_value(self, node: gast.Name) -> NoReturn:
         self.refuse(

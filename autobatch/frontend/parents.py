@@ -53,6 +53,9 @@ class _Parents(gast.NodeTransformer):
         parent = self.next_with(method.attr)
         if parent is object and method.attr == "__init__" and not node.args and not node.keywords:
             return constant(None, node)
+        of_exception = isinstance(parent, type) and issubclass(parent, BaseException) and method.attr == "__init__"
+        if of_exception and not isinstance(parent.__init__, FunctionType):  # what it says is not kept (held.py)
+            return constant(None, node)
         if parent is None or not isinstance(inspect.getattr_static(parent, method.attr), FunctionType):
             return node
         function = gast.Attribute(value=self.named(parent, node), attr=method.attr, ctx=gast.Load())

@@ -2,6 +2,7 @@
 
 from autobatch.ir.languages import (
     COPY,
+    HELD,
     RETURN,
     Assign,
     Block,
@@ -39,6 +40,7 @@ from autobatch.ir.languages import (
 
 __all__ = [
     "COPY",
+    "HELD",
     "RETURN",
     "Assign",
     "Block",

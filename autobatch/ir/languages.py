@@ -220,6 +220,9 @@ Terminator = Jump | Branch | PushJump | Return | Raise
 Classes = tuple[type[BaseException], ...]
 
 
+HELD = "ab__held_"  # how variables begin that hold exceptions (``frontend/held.py``)
+
+
 @dataclass(frozen=True)
 class Handler:
     """Local language: where members go that raise in a block what some clause of a ``try`` around it catches.

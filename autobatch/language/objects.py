@@ -58,12 +58,14 @@ def _is_users_code() -> bool:
 def _made(cls: type) -> type:
     own: Any = cls
 
+    raises = issubclass(cls, BaseException)
+
     def flatten(self: Any) -> tuple[tuple, tuple]:
-        names = tuple(sorted({*attributes(self)}))
+        names = tuple(sorted({*attributes(self)})) + ("args",) * (raises and bool(BaseException.args.__get__(self)))
         return names, tuple(object.__getattribute__(self, name) for name in names)
 
     def unflatten(kind: type, names: tuple, parts: tuple) -> Any:
-        made = object.__new__(kind)
+        made: Any = cls.__new__(kind) if raises else object.__new__(kind)  # type: ignore[call-overload]
         for name, part in zip(names, parts, strict=True):
             object.__setattr__(made, name, part)
         return made
@@ -72,6 +74,8 @@ def _made(cls: type) -> type:
         found = own.__getattribute__(self, name)
         if found is ABSENT:
             raise AttributeError(f"'{cls.__name__}' object has no attribute '{name}'")
+        if raises and (name in _OF_TRACEBACK or (name == "args" and isinstance(cls.__init__, FunctionType))):
+            raise not_kept(name)
         of_class = isinstance(found, list | dict | set) and any(vars(c).get(name) is found for c in cls.__mro__)
         if of_class:
             context.keep(found, contents(found), f"{cls.__name__}.{name}")
@@ -103,7 +107,14 @@ def _made(cls: type) -> type:
         method = truth_method(cls)
         return method(self) if method is not None and _is_users_code() else True
 
+    def text(self: Any, *_: Any) -> str:
+        if _is_users_code():
+            raise not_kept("text")
+        return object.__repr__(self)
+
+    texts = dict.fromkeys(("__str__", "__repr__", "__format__"), text) if raises else {}
     body = {
+        **texts,
         **{f"__{name}__": compare for name, compare in of_fields.items()},
         "__tf_flatten__": flatten, "__tf_unflatten__": classmethod(unflatten),
         "__setattr__": set_own, "__getattribute__": get,
@@ -112,6 +123,17 @@ def _made(cls: type) -> type:
         "__slots__": (),
     }  # fmt: skip
     return type(cls)(cls.__name__, (cls, MemberObject), body)
+
+
+_OF_TRACEBACK = ("__cause__", "__context__", "__traceback__", "__notes__")
+
+
+def not_kept(what: str) -> errors.AutobatchError:
+    return errors.UnsupportedSyntaxError(
+        f"The {what} of a caught exception is read, which is not kept.",
+        help="give it numbers, and read those: e.code, or e.args[1] of a class without an __init__ of its own.",
+        kind="exception-text",
+    )
 
 
 FIELDWISE: dict[str, Callable[[tuple, tuple], Any]] = {}  # how tuples are compared, by name (``comparisons.py``)

@@ -76,6 +76,7 @@ from autobatch.language.objects import (
     users_class,
 )
 from autobatch.language.paths import Field, exchange, indices, pop_inside
+from autobatch.language.raising import absent, assert_, held, raise_, raise_untold, untold
 from autobatch.language.sorting import distinct, max_by, min_by, sorted_by, sorted_numbers
 from autobatch.language.sorting import sorted_by as sort_by  # in place
 from autobatch.language.structs import Rows
@@ -93,29 +94,15 @@ arithmetic.install()
 augmented.install()
 
 __all__ = [
-    "Field", "admits", "and_", "append", "attribute", "augment", "blank", "bool_", "both", "cast_to", "clear", "copied",
-    "counted", "deepcopy", "delete", "distinct", "divmod_", "either", "equal", "exchange", "extend", "float_",
-    "getitem", "gone_through", "ifexp", "in_place", "index", "indices", "insert", "int_", "is_a", "is_object", "item",
-    "item_from_end", "items_of", "length_from_end", "max_by", "member_class", "method", "min_by", "not_", "numpy_",
-    "of_fields", "of_range", "or_", "ordered", "place", "place_of_append", "pop", "pop_inside", "pow_", "range_",
-    "remove", "replaced", "reverse", "rotate", "round_", "rows", "sequence", "setattr_", "setitem", "shallow_copy",
-    "slice_", "sort_by", "sorted_by", "stand_in", "truth", "unpack", "unpack_rest", "unroll", "unroll_first",
-    "unrolled",
+    "Field", "absent", "admits", "and_", "append", "assert_", "attribute", "augment", "blank", "bool_", "both",
+    "cast_to", "clear", "copied", "counted", "deepcopy", "delete", "distinct", "divmod_", "either", "equal", "exchange",
+    "extend", "float_", "getitem", "gone_through", "held", "ifexp", "in_place", "index", "indices", "insert", "int_",
+    "is_a", "is_object", "item", "item_from_end", "items_of", "length_from_end", "max_by", "member_class", "method",
+    "min_by", "not_", "numpy_", "of_fields", "of_range", "or_", "ordered", "place", "place_of_append", "pop",
+    "pop_inside", "pow_", "raise_", "raise_untold", "range_", "remove", "replaced", "reverse", "rotate", "round_",
+    "rows", "sequence", "setattr_", "setitem", "shallow_copy", "slice_", "sort_by", "sorted_by", "stand_in", "truth",
+    "unpack", "unpack_rest", "unroll", "unroll_first", "unrolled", "untold",
 ]  # fmt: skip
-
-
-def assert_(condition: Any, source: str, text: str, values: Callable[[], tuple] = tuple) -> None:
-    """``assert condition, text.format(*values())``"""
-    with context.collected_remarks():  # what computing the values may have to say does not matter
-        shown = values()
-    context.check(truth(condition), errors.MemberAssertionError, f"`assert {source}` failed", text, shown)
-
-
-def raise_(kind: type[Exception], text: str, values: Callable[[], tuple]) -> None:
-    """``raise kind(text.format(*values()))``: the members that get here fail."""
-    with context.collected_remarks():
-        shown = values()
-    context.check(False, errors.raised_by_members(kind), kind.__name__, text, shown)
 
 
 def now(value: Any) -> Any:

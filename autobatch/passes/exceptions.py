@@ -21,7 +21,7 @@ from typing import Any
 import tensorflow as tf
 
 from autobatch import context, errors, ir
-from autobatch.ir.types import Static
+from autobatch.ir.types import ABSENT, Static
 from autobatch.language.choices import ifexp
 from autobatch.language.indexing import UnlikeItemsError
 
@@ -32,7 +32,7 @@ def lower_exceptions(program: ir.Program) -> ir.Program:
     """The program without handlers."""
     if not any(block.handlers for function in program.functions for block in function.blocks):
         return program
-    variants = _Variants(program)
+    variants = _Variants(program, _held(program))
     variants.name(program.entry.name, ())
     return replace(program, functions=tuple(variants.made()))
 
@@ -42,6 +42,7 @@ class _Variants:
     """The functions, each once for every list of clauses around its calls."""
 
     program: ir.Program
+    held: Mapping[str, tuple[str, ...]]  # by function, the variables of exceptions that it or a callee may set
     names: dict[tuple[str, Clauses], str] = field(default_factory=dict)
 
     def name(self, function: str, outer: Clauses) -> str:
@@ -66,6 +67,7 @@ class _Lowering:
     def __init__(self, variants: _Variants, function: ir.Function, outer: Clauses):
         self.variants, self.function, self.outer = variants, function, outer
         self.blocks: list[ir.Block] = list(function.blocks)
+        self.held = variants.held[function.name]
         self.read = {v for block in function.blocks for op in block.ops for v in op.inputs}.union(function.outputs)
         self.read |= {b.terminator.condition for b in function.blocks if isinstance(b.terminator, ir.Branch)}
 
@@ -77,7 +79,10 @@ class _Lowering:
         for i, block in enumerate(function.blocks):
             self.lower(i, block)
         name = self.variants.name(function.name, self.outer)
-        outputs = (*function.outputs, _NUMBER) if self.outer else function.outputs
+        outputs = (*function.outputs, _NUMBER, *self.held) if self.outer else function.outputs
+        first = self.blocks[0]
+        unset = tuple(ir.Primitive((v,), _ABSENT, (), function.location) for v in self.held)
+        self.blocks[0] = replace(first, ops=(*unset, *first.ops))
         return replace(function, name=name, blocks=tuple(self.blocks), outputs=outputs)
 
     def lower(self, at: int, block: ir.Block) -> None:
@@ -97,12 +102,13 @@ class _Lowering:
         for op in block.ops:
             if isinstance(op, ir.Call):
                 kept = _in_use(clauses)
+                held = self.variants.held[op.function]
                 op = replace(op, function=self.variants.name(op.function, tuple(clauses[k] for k in kept)))
                 if not clauses:
                     ops.append(op)
                     continue
                 results = tuple(v + _RESULT for v in op.outputs)
-                ops.append(replace(op, outputs=(*results, number)))
+                ops.append(replace(op, outputs=(*results, number, *held)))
                 ops.append(ir.Primitive((number, _RAISED), _numbered(kept), (number,), op.location))
                 test(op.location)
                 used = [v for v in op.outputs if v in self.read]
@@ -132,6 +138,20 @@ class _Lowering:
         return ir.Block(tuple(ops), end)
 
 
+def _held(program: ir.Program) -> dict[str, tuple[str, ...]]:
+    """The variables of exceptions that are read somewhere, for each function that sets them or calls one that does."""
+    ops = {f.name: [op for block in f.blocks for op in block.ops] for f in program.functions}
+    read = {v for each in ops.values() for op in each for v in op.inputs if v.startswith(ir.HELD)}
+    found = {name: read & {v for op in each for v in op.outputs} for name, each in ops.items()}
+    calls = {name: {op.function for op in each if isinstance(op, ir.Call)} for name, each in ops.items()}
+    while True:
+        more = {name: found[name].union(*(found[callee] for callee in calls[name])) for name in found}
+        if more == found:
+            return {name: tuple(sorted(each)) for name, each in found.items()}
+        found = more
+
+
+_ABSENT = ir.Expression("absent", lambda: ABSENT)
 _NUMBER, _RAISED, _RESULT = "exception.number", "exception.raised", ".returned"  # no variables of the user's
 _NONE = ir.Expression("0", lambda: 0)
 

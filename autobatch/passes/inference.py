@@ -26,14 +26,15 @@ from autobatch.ir.types import (
     Weak,
     describe,
     join,
+    leaves,
     opaque,
     same,
 )  # fmt: skip
 from autobatch.language.containers import parts_of
 from autobatch.language.indexing import UnlikeItemsError
 from autobatch.language.lists import MemberList
-from autobatch.language.objects import MemberObject, truth_method, users_class
-from autobatch.language.operators import raise_
+from autobatch.language.objects import MemberObject, not_kept, truth_method, users_class
+from autobatch.language.raising import UNTOLD, raise_
 from autobatch.language.structs import Rows, map_nodes
 from autobatch.passes import conversions, definedness, exceptions, nones
 from autobatch.passes.region_types import OF_VALUES, Traces
@@ -388,6 +389,8 @@ class _Inference:
                     kind="object-returned",
                 )
             map_nodes(Rows, lambda _, v=v: self.refuse_ragged(v), self.types[entry.name, v])
+            if any(isinstance(leaf, Static) and leaf.value is UNTOLD for leaf in leaves(self.types[entry.name, v])):
+                raise not_kept("text")
 
     def refuse_ragged(self, variable: str) -> NoReturn:
         entry = self.program.entry.name

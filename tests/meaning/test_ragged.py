@@ -72,7 +72,28 @@ def second(xs):
     return ys[1:][1]  # of the shortest row there is none
 
 
-FUNCTIONS = (merge_sort, bubble_sort, median, windows, queries, consumed, second)
+class Missing(KeyError):
+    pass
+
+
+def absent(xs):
+    missing = []
+
+    def get(i):
+        if i >= len(xs):
+            raise Missing(i)
+        return xs[i]
+
+    total = 0
+    for i in [0, 2, 3]:
+        try:
+            total += get(i)
+        except KeyError as error:
+            missing.append(error.args[0])
+    return total * 100 + sum(missing)
+
+
+FUNCTIONS = (merge_sort, bubble_sort, median, windows, queries, consumed, second, absent)
 ALL = [pytest.param(f, "local_static", id=f.__name__) for f in FUNCTIONS] + [
     pytest.param(merge_sort, "program_counter", id="merge_sort-compiled", marks=pytest.mark.compiles)
 ]

@@ -1,0 +1,69 @@
+"""What members raise, and what their exceptions hold where some clause reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from autobatch import context, errors
+from autobatch.language.choices import truth
+from autobatch.language.objects import ABSENT, member_class, not_kept
+
+
+def assert_(condition: Any, source: str, text: str, values: Callable[[], tuple] = tuple) -> None:
+    """``assert condition, text.format(*values())``"""
+    with context.collected_remarks():  # what computing the values may have to say does not matter
+        shown = values()
+    context.check(truth(condition), errors.MemberAssertionError, f"`assert {source}` failed", text, shown)
+
+
+def raise_(kind: type[Exception], text: str, values: Callable[[], tuple]) -> None:
+    """``raise kind(text.format(*values()))``: the members that get here fail."""
+    with context.collected_remarks():
+        shown = values()
+    context.check(False, errors.raised_by_members(kind), kind.__name__, text, shown)
+
+
+def raise_untold() -> None:
+    """For members that read what an exception holds that no ``raise`` made."""
+    context.check(False, errors.UntoldExceptionError, "what this exception holds is not kept")
+
+
+def held(kind: type[Exception], *args: Any) -> Any:
+    """An exception that holds these."""
+    made: Any = kind.__new__(member_class(kind))  # type: ignore[call-overload]
+    object.__setattr__(made, "args", args)
+    return made
+
+
+def absent() -> Any:
+    """What stands for an exception where none is raised."""
+    return ABSENT
+
+
+class _Untold:
+    """A text in an exception, which is not kept."""
+
+    __autobatch_static__ = True
+
+    def said(self, *_: Any) -> NoReturn:
+        raise not_kept("text")
+
+    __eq__ = __ne__ = __lt__ = __str__ = __format__ = __bool__ = __len__ = __iter__ = __add__ = __radd__ = said  # type: ignore[assignment]
+    __getitem__ = __contains__ = __mod__ = __float__ = __int__ = __index__ = said
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        self.said()
+
+
+UNTOLD = _Untold()
+
+
+def untold() -> Any:
+    """What stands for a text in an exception."""
+    return UNTOLD
