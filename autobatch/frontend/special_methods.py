@@ -40,12 +40,16 @@ class SpecialMethods(Objects):
         if made is not None:
             return made
         value = self.static_value(node.func)
-        if value is UNKNOWN and not _is_of_python(node.func):
+        if value is UNKNOWN and not (_is_of_python(node.func) or self.is_nested(node.func)):
             methods = self.methods("__call__", at=node)
             return self.dispatched(node, node.func, methods, "callee") if methods else None
         name = next((name for function, name in _FUNCTIONS.items() if value is function), None)
         methods = self.methods(name, at=node) if name is not None and len(node.args) == 1 else []
         return self.dispatched(node, node.args[0], methods, "args") if methods else None
+
+    def is_nested(self, node: gast.AST) -> bool:
+        """Whether this is a nested function or a lambda, or names one."""
+        return isinstance(node, gast.Lambda) or getattr(node, "id", None) in {*self.definitions, *self.helpers}
 
     def truth(self, node: gast.AST) -> gast.AST:
         """An expression of which only the truth matters, which an object's own method may say."""

@@ -282,7 +282,10 @@ def _truth(none: Any, value: Any) -> Any:
 
 
 # What takes None too and changes nothing; templates of other calls are those of the user's, and of methods.
-_TAKE_NONE = {"and_", "bool_", "both", "either", "ifexp", "in_", "is_", "isinstance_", "not_", "or_", "raised", "truth"}
+_TAKE_NONE = {
+    "and_", "bool_", "both", "either", "ifexp", "in_", "is_", "is_a", "is_object", "isinstance_", "not_", "or_", "raised",
+    "truth",
+}  # fmt: skip
 
 
 def _may_run_twice(function: ir.Expression) -> bool:

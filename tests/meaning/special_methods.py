@@ -404,3 +404,68 @@ def frozen_checked(x):
     p = Pair(x, 2.0)
     q = Pair(1.0, x)
     return p.r + q.r
+
+
+class Bag:
+    def __init__(self):
+        self.xs = []
+
+    def __len__(self):
+        return len(self.xs)
+
+    def __getitem__(self, i):
+        if i < 0:
+            return -1
+        return self.xs[i]
+
+    def __call__(self, k):
+        if k > 1:
+            self.xs.append(k)
+        return self
+
+    def __contains__(self, k):
+        for x in self.xs:
+            if x == k:
+                return True
+        return False
+
+
+@case(N([0, 1, 2, 4]))
+def beside_none(n):
+    b = Bag()
+    best = None
+    for i in range(n):
+        b(i)
+        if i > 1:
+            best = i
+    if best:
+        return best + len(b)
+    if not best and n in b:
+        return 5
+    return 7
+
+
+@case(N([0, 1, 2, 4]))
+def beside_and(n):
+    b = Bag()
+    b(n)(n + 1)
+    xs = [n]
+    t = 0
+    if b and xs and n:
+        t += 1
+    while xs and b:
+        t += xs.pop()
+    return t, (3 if b else 4), (not b), b[0] if b else b[-1]
+
+
+@case(N([0, 1, 2, 4]))
+def beside_func(n):
+    b = Bag()
+
+    def g(x):
+        return x * 2 if x > 1 else x
+
+    h = lambda v: v + 1
+    for i in range(3):
+        b(g(i) + n)
+    return h(len(b)), b[-2], [x for x in b.xs]
