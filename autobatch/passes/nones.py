@@ -283,8 +283,8 @@ def _truth(none: Any, value: Any) -> Any:
 
 # What takes None too and changes nothing; templates of other calls are those of the user's, and of methods.
 _TAKE_NONE = {
-    "and_", "bool_", "both", "either", "ifexp", "in_", "is_", "is_a", "is_object", "isinstance_", "not_", "or_", "raised",
-    "truth",
+    "and_", "bool_", "both", "either", "ifexp", "in_", "is_", "is_a", "is_object", "isinstance_", "not_", "or_",
+    "raised", "truth",
 }  # fmt: skip
 
 
