@@ -470,6 +470,14 @@ def keeps_what_was_caught(x):
     return x if last is None else -x
 
 
+def asks_for_any_class(x):
+    inverse = (lambda v: 1 / v) if PRIMES else None
+    try:
+        return inverse(x)
+    except Exception as error:  # noqa: BLE001
+        return 1.0 if isinstance(error, ValueError) else x  # here
+
+
 def says_what_was_caught(x):
     try:
         if x > 0:
@@ -603,7 +611,8 @@ CASES = [
     (pops_while_it_loops, UnsupportedSyntaxError), (pops_in_any, UnsupportedSyntaxError),
     (links_without_end, TypeMismatchError),
     (augments_to_floats, TypeMismatchError),
-    (says_what_was_caught, UnsupportedSyntaxError), (keeps_what_was_caught, UnsupportedSyntaxError),
+    (says_what_was_caught, UnsupportedSyntaxError), (asks_for_any_class, UnsupportedSyntaxError),
+    (keeps_what_was_caught, UnsupportedSyntaxError),
     (makes_a_complex_number, TypeMismatchError), (counts_bits_in_a_text, TypeMismatchError),
     (prints_all, UnsupportedSyntaxError), (raises_a_variable, UnsupportedSyntaxError),
     (range_of_a_pair, UnsupportedSyntaxError), (float_of_a_vector, TypeMismatchError),

@@ -21,6 +21,7 @@ from autobatch import ir
 from autobatch.frontend import held
 from autobatch.frontend.nested import Nested
 from autobatch.frontend.raised import UnknownRaised, raised_by
+from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.syntax import (
     Statements,
     always_leaves,
@@ -144,7 +145,7 @@ class Exceptions(Nested):
                 node,
                 "`raise` of what may be of any class",
                 "call functions by their names in the `try`, or say what to raise: raise ValueError(...).",
-                kind="raise-statement",
+                kind="exception-class",
             )
         *others, last = self.caught.kinds.items()
         statement = self.raise_of(last[1], node)
@@ -167,10 +168,17 @@ class Exceptions(Nested):
                 self.caught is not None and name == self.caught.name and self.static_value(function) is isinstance
             ):
                 asked = self.static_value(kinds)
+                if not self.caught.kinds or asked is UNKNOWN:
+                    self.refuse(
+                        node,
+                        "`isinstance` of what may be of any class",
+                        "catch each class in a clause of its own.",
+                        kind="exception-class",
+                    )
                 numbers = [k for k, kind in self.caught.kinds.items() if issubclass(kind, asked)]
                 tests = [self.is_number(self.caught.number, k, node) for k in numbers]
                 if len(numbers) in (0, len(self.caught.kinds)):
-                    return constant(bool(numbers), node)
+                    return self.temporary(constant(bool(numbers), node), "cond")
                 either = tests[0] if len(tests) == 1 else _at(gast.BoolOp(op=gast.Or(), values=tests), node)
                 return self.expression(either)
         return super().on_Call(node)
@@ -200,6 +208,7 @@ class Exceptions(Nested):
         try:
             possible = {*held.RAISED, *raised_by(self.source, body)}
         except UnknownRaised:
+            handler.unknown = True
             return (kinds,)
         below = {each for each in possible if issubclass(each, kinds)}
         return tuple((each,) for each in sorted({*below, *kinds}, key=lambda each: (-len(each.__mro__), each.__name__)))
@@ -304,7 +313,7 @@ class Exceptions(Nested):
         if not hasattr(handler, "held"):
             for part in self.reads(handler, name) if name is not None else ():
                 self.refuse_value(part)
-        known = _asks_for_class(handler, name) and all(len(each) == 1 for each in kinds.values())
+        known = _asks_for_class(handler, name) and not hasattr(handler, "unknown")
         return _Caught(name, number, {k: each for k, (each, *_) in kinds.items()} if known else {})
 
     def reads(self, handler: gast.ExceptHandler, name: str) -> list[gast.Name]:

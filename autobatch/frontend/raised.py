@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Iterable
 from types import FunctionType
@@ -11,7 +12,7 @@ import gast
 
 from autobatch import context
 from autobatch.errors import UnsupportedSyntaxError
-from autobatch.frontend.source import SUPPORT, Source, read
+from autobatch.frontend.source import Source, read
 from autobatch.frontend.syntax import assigned_names
 
 
@@ -46,33 +47,37 @@ class _Raised:
                         self.statements(source, inside[name].body)
                 case gast.Call(func=gast.Name(id=name)) if name in own:
                     raise UnknownRaised
-                case gast.Call(func=function) if getattr(function, "id", SUPPORT) != SUPPORT:
-                    self.called(_value(source, function))
-                case gast.Call(func=gast.Attribute() as function):
-                    self.called(_value(source, function))
+                case gast.Call(func=gast.Name() | gast.Attribute() as function):
+                    self.called(source.named(function))
 
     def raised(self, source: Source, kind: gast.AST) -> None:
         handlers = (node for node in gast.walk(source.tree) if isinstance(node, gast.ExceptHandler))
         names = {handler.name.id for handler in handlers if handler.name is not None}
         if isinstance(kind, gast.Name) and kind.id in names:
             return  # again
-        value = _value(source, kind)
+        value = source.named(kind)
         value = type(value) if isinstance(value, BaseException) else value
         if not (isinstance(value, type) and issubclass(value, BaseException)):
             raise UnknownRaised
         self.classes.add(value)
 
     def called(self, value: Any) -> None:
-        value = inspect.unwrap(getattr(value, "fn", value)) if callable(value) else None
+        while isinstance(value, functools.partial):
+            value = value.func
+        value = inspect.unwrap(value) if callable(value) else None
         value = getattr(value, "__func__", value)
         if isinstance(value, type):
             self.methods(value)
+        elif not isinstance(value, FunctionType):
+            value = getattr(type(value), "__call__", None)  # noqa: B004 (an object that may be called)
         if not isinstance(value, FunctionType) or value in self.seen or not context.is_users(value.__code__):
             return
         self.seen.add(value)
         try:
             source = read(value, {})
-        except UnsupportedSyntaxError:  # a lambda
+        except UnsupportedSyntaxError:  # a lambda, which raises by what it calls
+            for name in value.__code__.co_names:
+                self.called(value.__globals__.get(name))
             return
         self.statements(source, source.tree.body)
 
@@ -82,7 +87,3 @@ class _Raised:
                 for method in (value, *(getattr(value, name, None) for name in ("fget", "fset", "__func__"))):
                     if isinstance(method, FunctionType):
                         self.called(method)
-
-
-def _value(source: Source, node: gast.AST) -> Any:
-    return source.named(node)

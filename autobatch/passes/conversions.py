@@ -125,7 +125,8 @@ def _is_narrower(have: Leaf, want: Leaf) -> bool:
     narrows = is_int and isinstance(want, Tensor) and want.dtype.is_integer and want.dtype != tf.int64
     wide = is_int or (isinstance(leaf, Tensor) and leaf.shape == () and leaf.dtype in (tf.int64, tf.uint64))
     rounds = wide and not getattr(leaf, "near", False) and isinstance(want, Tensor | Weak) and want.dtype.is_floating
-    return narrows or rounds
+    becomes_python = isinstance(leaf, Tensor) and leaf.dtype.is_floating and isinstance(want, Weak)
+    return narrows or rounds or becomes_python
 
 
 def _is_shorter(have: Leaf, want: Leaf) -> bool:

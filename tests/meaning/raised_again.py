@@ -6,6 +6,7 @@ import numpy as np
 from tests.meaning.case import case
 
 N = np.array
+import functools
 import math
 
 
@@ -127,4 +128,76 @@ def bareall(n):
     except:
         if n < 3:
             return 0
+        raise
+
+
+class Held(Bad):
+    def __init__(self, msg, k):
+        super().__init__(msg)
+        self.k = k
+
+
+class Deeper(Held):
+    pass
+
+
+def raiser(k):
+    raise Deeper("w", k)
+
+
+part = functools.partial(raiser, 5)
+by_lambda = lambda k: raiser(k)
+
+
+class Raising:
+    def go(self, n):
+        if n > 1:
+            raise Deeper("x", n * 2)
+        return n
+
+
+@case(N([0, 2, 7]))
+def by_a_partial(n):
+    try:
+        if n > 1:
+            part()
+        return 0
+    except Held as e:
+        return 1 if isinstance(e, Deeper) else 2
+
+
+@case(N([0, 2, 7]))
+def by_a_lambda(n):
+    try:
+        if n > 1:
+            by_lambda(n)
+        return 0
+    except Held as e:
+        if isinstance(e, Deeper):
+            return 1
+        raise
+
+
+@case(N([0, 2, 7]))
+def by_a_method(n):
+    made = Raising()
+    try:
+        return made.go(n)
+    except Held as e:
+        return e.k if isinstance(e, Deeper) else -1
+
+
+def applied(function, x):
+    return function(x)
+
+
+@case(N([0, 2, 7]), refused="exception-class")
+def by_what_is_given(n):
+    try:
+        if n > 1:
+            return applied(raiser, n)
+        return 0
+    except Held as e:
+        if isinstance(e, Deeper):
+            return 1
         raise
