@@ -69,10 +69,8 @@ class Exceptions(Nested):
         self.emit(gast.Expr(value=support("assert_", arguments, node)), node)
 
     def do_Raise(self, node: gast.Raise) -> None:
-        if isinstance(node.exc, gast.Name) and node.exc.id in self.clauses:  # a handler's own end
-            self.out.append(node)
-            return
-        if getattr(node, "ends", False):  # behind what has failed the member
+        is_end = isinstance(node.exc, gast.Name) and node.exc.id in self.clauses  # of a handler
+        if is_end or hasattr(node, "ends"):  # or behind what has failed the member
             self.out.append(node)
             return
         if self.is_caught(node.exc):
