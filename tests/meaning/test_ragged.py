@@ -1,5 +1,6 @@
 """Ragged arguments of numbers, where a program does with them what only lists can, against plain Python on lists."""
 
+import itertools
 import statistics
 
 import pytest
@@ -93,7 +94,16 @@ def absent(xs):
     return total * 100 + sum(missing)
 
 
-FUNCTIONS = (merge_sort, bubble_sort, median, windows, queries, consumed, second, absent)
+def in_a_circle(xs):
+    sums, total = [], 0
+    for x in itertools.cycle(xs[:]):
+        total += x
+        sums.append(total)
+        if len(sums) > 40:  # more than a list has room for at first
+            return total, sums[len(xs)]
+
+
+FUNCTIONS = (merge_sort, bubble_sort, median, windows, queries, consumed, second, absent, in_a_circle)
 ALL = [pytest.param(f, "local_static", id=f.__name__) for f in FUNCTIONS] + [
     pytest.param(merge_sort, "program_counter", id="merge_sort-compiled", marks=pytest.mark.compiles)
 ]
