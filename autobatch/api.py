@@ -26,6 +26,7 @@ from autobatch.ir.types import Exact
 from autobatch.language import keys
 from autobatch.language.lists import GROWTH
 from autobatch.options import Axes, Backend, Options, as_names
+from autobatch.passes.ragged_lists import any_of_numbers
 from autobatch.stages import Lowered
 
 
@@ -355,6 +356,19 @@ class Autobatched:
             raise errors.BatchShapeError(
                 "The unbatched backend cannot tell what an empty batch returns.", help="use another backend."
             )
+        try:
+            results = self._each_member(args, kwargs, taken, arguments.member)
+        except Exception as failed:
+            if not any_of_numbers(taken.types):
+                raise
+            try:  # as where the program is typed: lists stand for ragged rows that do not work
+                results = self._each_member(args, kwargs, taken, arguments.member_of_lists)
+            except Exception:
+                raise failed from failed.__cause__
+        return unbatched.stack(results, taken.wide)
+
+    def _each_member(self, args: Sequence[Any], kwargs: dict[str, Any], taken: Arguments, member: Callable) -> list:
+        """What Python returns for each member, of which ``member`` makes the arguments."""
         results = []
         for z in range(taken.size):
             bound = signature(self._fn).bind(*self._receiver, *args, **kwargs)
@@ -362,9 +376,9 @@ class Autobatched:
             parameters = [p for p in signature(self._fn).parameters if p not in taken.static]
             for name, type_, stored in zip(parameters, taken.types, taken.stored, strict=True):
                 if name in given:
-                    bound.arguments[name] = arguments.member(type_, [leaf[z] for leaf in stored], taken.shared)
+                    bound.arguments[name] = member(type_, [leaf[z] for leaf in stored], taken.shared)
             results.append(unbatched.call(self._python, *bound.args, **bound.kwargs))
-        return unbatched.stack(results, taken.wide)
+        return results
 
 
 def load_run(

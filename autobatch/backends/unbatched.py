@@ -79,6 +79,9 @@ def stack(results: Sequence[Any], wide: bool) -> Any:
     first = results[0]
     if all(isinstance(result, list) for result in results) and len({*map(len, results)}) > 1:
         return _ragged(results, wide)
+    if isinstance(first, tuple) and all(type(each) is type(first) and len(each) == len(first) for each in results):
+        parts = [stack(column, wide) for column in zip(*results, strict=True)]
+        return first._make(parts) if hasattr(first, "_make") else tuple(parts)
     for result in results[1:]:
         try:
             tf.nest.assert_same_structure(first, result)

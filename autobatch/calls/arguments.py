@@ -31,6 +31,7 @@ from autobatch.language.objects import MemberObject, users_class
 from autobatch.language.structs import Rows, map_nodes
 from autobatch.language.values import DEFAULT_DTYPES, WIDE_DTYPES, WeakScalar
 from autobatch.options import Axes
+from autobatch.passes.ragged_lists import is_of_numbers
 
 
 @dataclass(frozen=True)
@@ -187,7 +188,20 @@ def _shared_leaf(value: Any, taken: Arguments) -> Shared | Static | Opaque:
 
 def member(type_: Type, stored: Sequence[tf.Tensor], shared: Sequence[tf.Tensor]) -> Any:
     """One member's argument, as plain Python gets it."""
-    value = map_nodes(Rows, lambda rows: rows.padded[: int(rows.length.tensor)], value_from(type_, stored, shared))
+    return _plain(map_nodes(Rows, _own_rows, value_from(type_, stored, shared)))
+
+
+def member_of_lists(type_: Type, stored: Sequence[tf.Tensor], shared: Sequence[tf.Tensor]) -> Any:
+    """One member's argument, with a list for ragged rows of numbers."""
+    value = value_from(type_, stored, shared)
+    return _plain([*_own_rows(value)] if is_of_numbers(type_) else map_nodes(Rows, _own_rows, value))
+
+
+def _own_rows(rows: Rows) -> tf.Tensor:
+    return rows.padded[: int(rows.length.tensor)]
+
+
+def _plain(value: Any) -> Any:
     return tf.nest.map_structure(
         lambda leaf: leaf.tensor.numpy().item() if isinstance(leaf, WeakScalar) else leaf, value
     )

@@ -191,8 +191,9 @@ class _Desugarer(Exceptions):
             )
 
     def do_AugAssign(self, node: gast.AugAssign) -> None:
-        value = self.expression(node.value)
-        self.emit(gast.AugAssign(target=node.target, op=node.op, value=value), node)
+        value, methods = self.expression(node.value), self.augmenting(node)
+        value = self.temporary(value, "value") if methods else value
+        self.out += self.augmenting_arms(node, value, methods)
 
     def written(self, node: gast.AST) -> str:
         """The expression as the user wrote it."""

@@ -105,6 +105,30 @@ class SpecialMethods(Objects):
         self.emit(gast.If(test=test, body=then, orelse=orelse), node)
         return load(result, node)
 
+    def augmenting(self, node: gast.AugAssign) -> list[Method]:
+        """By which methods ``p += k`` is done where p is of their classes: ``__iadd__``, or else ``__add__``."""
+        plain = OPERATORS.get(type(node.op), "")
+        name = plain.replace("__", "__i", 1)
+        return [*self.methods(name, node), *(each for each in self.methods(plain, node) if not hasattr(each[0], name))]
+
+    def augmenting_arms(self, node: gast.AugAssign, value: gast.AST, methods: Sequence[Method]) -> list[gast.AST]:
+        outer, self.out = self.out, []
+        if methods:
+            (cls, callee), *others = methods
+            receiver = as_load(node.target)
+            test = self.temporary(support("is_a", [receiver, load(self.bind("cls", cls), node)], node), "cond")
+            before, self.out = self.out, []
+            function = load(self.bind("method", callee.function), node)
+            call = gast.Call(func=function, args=[receiver, value], keywords=[])
+            result = self.autobatched_call(gast.copy_location(call, node), callee)
+            self.emit(assign(node.target.id, result, node), node)
+            then, self.out = self.out, before
+            self.emit(gast.If(test=test, body=then, orelse=self.augmenting_arms(node, value, others)), node)
+        else:
+            self.emit(gast.AugAssign(target=node.target, op=node.op, value=value), node)
+        made, self.out = self.out, outer
+        return made
+
     # --- what sets ----------------------------------------------------------------------------------------------------
 
     def setters(self, node: gast.AST) -> list[Method]:

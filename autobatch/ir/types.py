@@ -61,9 +61,7 @@ class Static:
     value: Any
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Static):
-            return False
-        return self.value is other.value or key(self.value) == key(other.value)
+        return isinstance(other, Static) and (self.value is other.value or key(self.value) == key(other.value))
 
     def __hash__(self) -> int:
         return hash(type(self.value))
@@ -106,7 +104,10 @@ class JoinError(Exception):
 
 def type_of(value: Any) -> Type:
     """The type of a value that user code computed while it was traced."""
-    return tf.nest.map_structure(_leaf_type, value)
+    try:
+        return tf.nest.map_structure(_leaf_type, value)
+    except TypeError:  # tf.nest sorts keys
+        return Opaque("dict of keys of unlike types", "use keys of one type.")
 
 
 def _leaf_type(value: Any) -> Leaf:

@@ -329,15 +329,19 @@ def is_(left: Any, right: Any) -> Any:
         raise _unknown_identity("numbers or tensors")
     if is_list(left) and is_list(right) and left is not right:
         raise _unknown_identity("lists")
-    if left is not right and type(left) is type(right) and isinstance(left, list | dict | set | tuple | FunctionType):
+    if left is right or type(left) is not type(right):
+        return left is right
+    if isinstance(left, MemberObject):
+        raise _unknown_identity("objects", "give each a number of its own, and compare those.")
+    if isinstance(left, list | dict | set | tuple | FunctionType):
         raise _unknown_identity("containers or functions")  # which are made anew after a branch, a loop or a call
-    return left is right
+    return False
 
 
-def _unknown_identity(what: str) -> errors.TypeMismatchError:
+def _unknown_identity(what: str, instead: str = "compare them by ==.") -> errors.TypeMismatchError:
     return errors.TypeMismatchError(
         f"Whether two {what} are one object is not known here.",
-        help="compare them by ==.",
+        help=instead,
         kind="identity-of-members",
     )
 

@@ -18,6 +18,7 @@ from autobatch.ir.types import Tensor
 from autobatch.language.list_methods import of_rows
 from autobatch.language.structs import Rows
 
+
 def take_lists(program: ir.Program) -> ir.Program:
     """The program that makes lists of its ragged arguments of numbers before anything else."""
     entry = program.entry

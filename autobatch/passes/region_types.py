@@ -93,13 +93,6 @@ def _type_of_variable(value: Any, variable: str, region: regions.Region) -> Type
         return type_of(value)
     except errors.AutobatchError as error:
         raise_at(location, error)
-    except TypeError as error:  # tf.nest sorts a dict's keys
-        raise errors.TypeMismatchError(
-            f"`{variable}` is a structure that TensorFlow cannot take apart: {error}.",
-            [(location, "")],
-            "use keys of one type.",
-            kind="structure-keys",
-        ) from error
 
 
 def _batched_types(op: ir.Assign, env: dict[str, Any]) -> dict[str, Type]:

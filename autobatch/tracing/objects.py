@@ -28,9 +28,10 @@ def _is_users(cls: type) -> bool:
         return True
     if cls.__module__.partition(".")[0] == "autobatch":
         return False
-    if cls.__module__ == "__main__" or cls.__module__ not in sys.modules:  # of a notebook's cell, or of exec's
-        return True
-    file = getattr(sys.modules[cls.__module__], "__file__", None)
+    module = sys.modules.get(cls.__module__)
+    if cls.__module__ == "__main__" or getattr(module, "__spec__", None) is None:
+        return True  # of a notebook's cell, of exec's, or of a module made by hand
+    file = getattr(module, "__file__", None)
     return file is not None and is_users_file(file)
 
 

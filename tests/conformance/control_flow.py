@@ -178,3 +178,68 @@ def matching(n):
             return 10 if far else 20
         case _:
             return 30
+
+
+class Refused(ValueError):
+    def __init__(self, amount, limit):
+        super().__init__("refused", amount)
+        self.amount = amount
+        self.limit = limit
+
+    @property
+    def over(self):
+        return self.amount - self.limit
+
+    def fee(self, rate):
+        return self.over * rate if self.over > 1 else 0.0
+
+
+def _draw(x, limit):
+    if x < 0:
+        raise ArithmeticError(x)
+    if x > limit:
+        raise Refused(x, limit)
+    return x
+
+
+@feature("`raise` again, also from another; `isinstance(e, E)`; `finally` with branches", X)
+def raised_again(x):
+    turns = 0
+    try:
+        try:
+            turns += 1
+            return _draw(x, 2.0) + turns
+        except Exception as e:
+            if isinstance(e, ArithmeticError):
+                raise KeyError("negative") from e
+            raise
+        finally:
+            if x > 3:
+                turns += 5
+    except KeyError:
+        return -1.0
+    except ValueError:
+        return 10.0 * turns
+
+
+@feature("what an exception holds: arguments, attributes, properties, methods", X)
+def held(x):
+    try:
+        return _draw(x, 1.5)
+    except ArithmeticError as e:
+        return -e.args[0]
+    except Refused as e:
+        return e.over + e.fee(0.5)
+
+
+@feature("an exception that a name keeps", X)
+def kept(x):
+    last = None
+    for limit in (4.0, 3.0, 2.0):
+        try:
+            _draw(x * x, limit)
+        except Refused as e:
+            last = e
+    if last is None:
+        return x
+    return last.amount + last.limit

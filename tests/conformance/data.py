@@ -241,3 +241,40 @@ def lasts(n):
         last.append(i * i)
     last.rotate(n)
     return sum(last), last[0]
+
+
+@feature("a dict of known keys: changed in place, in branches, loops and functions", X, N)
+def known_keys(x, n):
+    account = {"balance": x, "fees": 0.0, "turns": 0}
+
+    def charge(fee):
+        if account["balance"] > 1:
+            account["balance"] -= fee
+            account["fees"] += fee
+
+    for _ in range(n):
+        charge(0.5)
+        account["turns"] += 1
+    return account["balance"] * account["turns"] + account["fees"]
+
+
+@feature("rows, and dicts, that are changed while a list of them is looped over", X, N)
+def rows(x, n):
+    table = [[x, 0.0] for _ in range(n)]
+    for k, row in enumerate(table):
+        row[1] = row[0] * k
+        if row[1] > 1:
+            row.append(1.0)
+    items = [{"cost": x, "left": 2}, {"cost": 1.0, "left": n}]
+    for item in items:
+        if item["left"] > 1:
+            item["cost"] *= 2
+    return sum(len(row) + row[-1] for row in table) + items[0]["cost"] + items[1]["cost"]
+
+
+@feature("`tf.RaggedTensor` arguments of numbers: changed, sliced, sorted, handed on, as lists are", RAGGED)
+def row_as_list(row):
+    ordered = sorted(row)
+    row.append(sum(ordered[1:]))
+    row[0] += 1.0
+    return row[:-1], sum(row), row[::-1] == row

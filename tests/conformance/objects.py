@@ -96,3 +96,96 @@ def inherited(x, n):
     for _ in range(n):
         highest = max(highest, ball.step(0.25))
     return highest + ball.speed
+
+
+class Pool:
+    def __init__(self, size):
+        self.places = [0.0] * 3
+        self.size = size
+
+    def __len__(self):
+        return self.size if self.size < 3 else 3
+
+    def __bool__(self):
+        return bool(self.size > 0 and self.places[0] < 5)
+
+    def __getitem__(self, k):
+        return self.places[k % len(self)] if self else -1.0
+
+    def __setitem__(self, k, x):
+        if k < len(self):
+            self.places[k] = x
+
+    def __contains__(self, x):
+        return any(place == x for place in self.places)
+
+    def __call__(self, x):
+        for k in range(len(self)):
+            self[k] += x if k % 2 == 0 else -x
+        return self[0]
+
+
+@feature("`len(p)`, `if p:`, `p[k]`, `p[k] = v`, `x in p`, `p(x)` by methods that branch", X, N)
+def by_itself(x, n):
+    pool = Pool(n)
+    pool[1] = x
+    total = pool(0.5) + pool(x)
+    if not pool:
+        total -= 10
+    return total + len(pool) if x in pool else total + pool[n]
+
+
+class Angle:
+    def __init__(self, degrees):
+        self.degrees = degrees % 360
+
+    def __add__(self, other):
+        return Angle(self.degrees + (other.degrees if isinstance(other, Angle) else other))
+
+    def __radd__(self, other):
+        return self + other
+
+    def __lt__(self, other):
+        return self.degrees < other.degrees
+
+    def __float__(self):
+        return float(self.degrees if self.degrees < 180 else self.degrees - 360)
+
+
+@feature("operators of a class, also with the object on the right; comparisons, conversions", X)
+def operators(x):
+    a, b = 90.0 + Angle(x * 100), Angle(45.0) + Angle(x)
+    return float(max(a, b)) + (1.0 if b < a else 0.0)
+
+
+@dataclass
+class Order:
+    price: float
+    count: int = 1
+    total: float = 0.0
+
+    def __post_init__(self):
+        self.total = self.price * self.count if self.count < 3 else self.price * 2.5
+
+    @property
+    def paid(self):
+        return self.total
+
+    @paid.setter
+    def paid(self, amount):
+        self.total = amount if amount > 0 else 0.0
+
+    @classmethod
+    def of_one(cls, price):
+        return cls(price) if price > 0 else cls(-price, 2)
+
+    @staticmethod
+    def rounded(price):
+        return round(price * 4) / 4
+
+
+@feature("`__post_init__`, setters of properties, class methods and static methods of objects", X, N)
+def made(x, n):
+    order, other = Order(Order.rounded(x), n), Order.of_one(x)
+    other.paid = other.paid - order.total
+    return order.paid + 2 * other.total

@@ -10,11 +10,12 @@ import typer
 from hypothesis import HealthCheck, Phase, given, note, seed, settings
 from rich.progress import Progress
 
-from tests.fuzz import classes, control, dicts, functions, lists, numbers, objects, outside
+from tests.fuzz import classes, control, dicts, exceptions, functions, lists, numbers, objects, outside, special
 
 FAMILIES = {
-    "classes": classes, "control": control, "dicts": dicts, "functions": functions, "lists": lists, "numbers": numbers,
-    "objects": objects, "outside": outside,
+    "classes": classes, "control": control, "dicts": dicts, "exceptions": exceptions, "functions": functions,
+    "lists": lists, "numbers": numbers, "objects": objects, "outside": outside,
+    "special": special,
 }  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import linecache
+import sys
 import types
 from typing import Any
 
@@ -17,6 +18,7 @@ AGREED, REFUSED = "agreed", "refused"  # or "refused (kind)"
 INTERPRETED = {"backend": "local_static", "jit_compile": False}
 PLAIN = types.SimpleNamespace(autobatch=lambda f: f, unroll=list)  # autobatch, for Python
 _number = itertools.count()
+sys.modules["random_program"] = types.ModuleType("random_program")  # in which dataclasses look
 
 
 def batched(text: str, **scope: Any) -> dict[str, Any]:

@@ -4,15 +4,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tests.backends import BACKENDS, assert_same
-from tests.fuzz import classes, control, dicts, functions, lists, numbers, objects, outside
+from tests.fuzz.__main__ import FAMILIES
 from tests.fuzz.control import accepted, arguments, in_plain_python, programs
 
 fixed = settings(derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 
 
-@pytest.mark.parametrize(
-    "family", [classes, control, dicts, functions, lists, numbers, objects, outside], ids=lambda family: family.__name__
-)
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 def test_family(family):
     @settings(fixed, max_examples=8)
     @given(example=family.examples)

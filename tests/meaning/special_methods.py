@@ -469,3 +469,82 @@ def beside_func(n):
     for i in range(3):
         b(g(i) + n)
     return h(len(b)), b[-2], [x for x in b.xs]
+
+
+class Amount:
+    def __init__(self, x):
+        self.x = x
+
+    def __iadd__(self, d):
+        self.x = (self.x + d) % 37
+        return self
+
+    def __isub__(self, d):
+        if d > self.x:
+            raise ValueError("less")
+        self.x -= d
+        return self
+
+    def moved(self, d):
+        if d > 1:
+            self.x += d
+        return self
+
+
+@case(N([1, 2, 4, 0, 7]))
+def augmented_in_place(n):
+    p, q, k = Amount(n), Amount(5), n
+    r = p
+    if n > 1:
+        n = 3
+    for i in range(n):
+        p += i
+        q += p.x
+        k += q.x
+    try:
+        p -= 3
+    except ValueError:
+        q -= 1
+    return p.x, q.x, r.x, k
+
+
+class Flat:
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+
+    def __add__(self, other):
+        if other.y > self.y:
+            return Flat(self.x + other.x, other.y)
+        return Flat(self.x - other.x, self.y)
+
+    def __mul__(self, k):
+        if k < 0:
+            k = -k
+        return Flat(self.x * k, self.y * k)
+
+
+@case(N([1, 2, 4, 0, 7]))
+def augmented_anew(n):
+    v = Flat(n, 1)
+    w = v
+    for i in range(n):
+        v += Flat(1, 2 * i)
+        v *= i - 2
+    return v.x, v.y, w.x, w is None
+
+
+@case(N([1, 2, 4]), refused="identity-of-members")
+def itself(n):
+    p = Amount(n)
+    q = p
+    p = p.moved(n)
+    return p is q
+
+
+@case(N([1, 2, 4]))
+def keys_of_unlike_types(n):
+    p = Amount(n)
+    d = {"a": n, 3: 1}
+    d["a"] = n + 1
+    p += d["a"]
+    return p.x + d[3]

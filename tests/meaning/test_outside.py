@@ -9,6 +9,7 @@ import ctypes
 import functools
 import math
 import os
+import sys
 import threading
 import types
 import warnings
@@ -336,3 +337,18 @@ def test_a_legacy_graph_is_refused():
     f = ab.autobatch(of_len)
     with tf.Graph().as_default(), pytest.raises(ab.errors.SettingError, match=r"tf\.function"):
         f(tf.constant([1, 2]))
+
+
+def test_a_class_of_a_module_made_by_hand(monkeypatch):
+    made = types.ModuleType("made_by_hand")
+    monkeypatch.setitem(sys.modules, "made_by_hand", made)
+    exec("class Point:\n    def __init__(self, x):\n        self.x = x\n", vars(made))
+    Point = made.Point
+
+    def f(x):
+        p = Point(x)
+        if x > 0:
+            p.x = 7
+        return p.x
+
+    assert np.asarray(ab.autobatch(f, **interpreted)(X)).tolist() == [0, 7]
