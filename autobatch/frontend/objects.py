@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from types import FunctionType
 from typing import Any
@@ -41,8 +41,13 @@ _REFLECTED = {"__lt__": "__gt__", "__le__": "__ge__", "__eq__": "__eq__", "__ne_
 
 
 class Objects(Texts):
-    def methods(self, name: str, at: gast.AST, of_property: bool = False) -> list[Method]:
-        """The classes of which the method, or the property, of this name is a function of the program."""
+    def methods(
+        self, name: str, at: gast.AST, of_property: bool = False, by: Callable[[Any], Callee | None] | None = None
+    ) -> list[Method]:
+        """The classes of which the method, or the property, of this name is a function of the program.
+
+        by: says which is, if not ``program_of``.
+        """
         if any(at is node for node in self.tested):
             return []
         found = []
@@ -50,7 +55,7 @@ class Objects(Texts):
             function = inspect.getattr_static(cls, name, None)
             if of_property:
                 function = function.fget if isinstance(function, property) else None
-            callee = self.program_of(function) if isinstance(function, FunctionType) else None
+            callee = (by or self.program_of)(function) if isinstance(function, FunctionType) else None
             if callee is not None:
                 found.append((cls, replace(callee, of=cls)))
         return found

@@ -76,7 +76,7 @@ class SpecialMethods(Objects):
     def on_Compare(self, node: gast.Compare) -> gast.AST:
         match node:
             case gast.Compare(ops=[gast.In() | gast.NotIn() as op], comparators=[container]):
-                methods = self.methods("__contains__", at=node)
+                methods = self.methods("__contains__", at=node, by=as_program)  # Python asks for the result's truth
             case _:
                 methods = []
         if not methods:

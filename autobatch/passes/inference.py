@@ -38,6 +38,7 @@ from autobatch.language.raising import UNTOLD, raise_
 from autobatch.language.structs import Rows, map_nodes
 from autobatch.passes import conversions, definedness, exceptions, nones
 from autobatch.passes.region_types import OF_VALUES, Traces
+from autobatch.passes.separate_calls import one_for_each_call
 from autobatch.passes.simplify import decide_branches, simplified
 from autobatch.tracing.explain import NoneOperandError
 
@@ -69,6 +70,11 @@ def _infer(program: ir.Program, traces: Traces) -> TypedProgram:
         if flagged is program:
             raise found.error from None
         return _infer(flagged, traces)
+    except _TypesOfCalls as found:
+        separated = one_for_each_call(program, found.function)
+        if separated is program:
+            raise found.error from None
+        return _infer(separated, traces)
     functions = []
     for function in program.functions:
         if function.name in inference.entered:
@@ -146,6 +152,13 @@ class _NoneSometimes(Exception):  # noqa: N818 (a request, not an error)
         self.error = error
 
 
+class _TypesOfCalls(Exception):  # noqa: N818 (a request, not an error)
+    """A function's argument is of one type at one call and of another at the next."""
+
+    def __init__(self, function: str, error: Exception):
+        self.function, self.error = function, error
+
+
 class _Inference:
     def __init__(self, program: ir.Program, traces: Traces):
         self.program, self.traces = program, traces
@@ -207,7 +220,10 @@ class _Inference:
             new = type_ if old is None else join(old, type_)
         except JoinError as error:
             found = self.mismatch(variable, type_, location, error)
-            raise (_NoneSometimes(found) if Static(None) in (old, type_) else found) from None
+            if Static(None) in (old, type_):
+                raise _NoneSometimes(found) from None
+            function, name = variable
+            raise (_TypesOfCalls(function, found) if name in self.program[function].inputs else found) from None
         if old is None or not same(old, new):
             if _depth(new) > MOST_NESTED:
                 raise errors.TypeMismatchError(

@@ -479,6 +479,9 @@ class Amount:
         self.x = (self.x + d) % 37
         return self
 
+    def __contains__(self, d):
+        return self.x == d
+
     def __isub__(self, d):
         if d > self.x:
             raise ValueError("less")
@@ -505,6 +508,8 @@ def augmented_in_place(n):
         p -= 3
     except ValueError:
         q -= 1
+    if n in q or k not in r:
+        k += 1
     return p.x, q.x, r.x, k
 
 
