@@ -190,16 +190,34 @@ def lists_of(capacity: int) -> Iterator[None]:
         _list_capacity.reset(token)
 
 
-def with_lists_of_now(function: Callable) -> Callable:
-    """The function, to be run with the ``list_capacity`` that there is now."""
-    capacity = list_capacity()
+_optional: ContextVar[frozenset[str]] = ContextVar("autobatch_optional", default=frozenset())
+
+
+def optional_attributes() -> frozenset[str]:
+    """The names of attributes that may be None for some members."""
+    return _optional.get()
+
+
+@contextmanager
+def optional(attributes: frozenset[str]) -> Iterator[None]:
+    """Around tracing, with other ``optional_attributes``."""
+    token = _optional.set(attributes)
+    try:
+        yield
+    finally:
+        _optional.reset(token)
+
+
+def as_lowered_now(function: Callable) -> Callable:
+    """The function, to be run with the ``list_capacity`` and the ``optional_attributes`` that there are now."""
+    capacity, attributes = list_capacity(), optional_attributes()
 
     @functools.wraps(function)
     def run(*args: Any) -> Any:
-        with lists_of(capacity):
+        with lists_of(capacity), optional(attributes):
             return function(*args)
 
-    return run if capacity != FIRST_CAPACITY else function
+    return run if capacity != FIRST_CAPACITY or attributes else function
 
 
 _remarks: ContextVar[list[Remark] | None] = ContextVar("autobatch_remarks", default=None)

@@ -43,6 +43,7 @@ class AutobatchError(Exception):
     """
 
     helpers: frozenset[CodeType] = frozenset()  # the undecorated functions of the user's that it came through
+    optional: frozenset[str] = frozenset()  # the attributes that are None for some members, if that is what is wrong
 
     def __init__(
         self, message: str, places: Sequence[tuple[Place | None, str]] = (), help: str = "", *, kind: str = ""

@@ -30,6 +30,7 @@ from autobatch.machine.counts import Measured
 from autobatch.machine.recorder import Recording, record
 from autobatch.options import OPTIMIZATIONS, Options
 from autobatch.passes.inference import UnrollingNeeded
+from autobatch.passes.optional_results import check_results
 from autobatch.passes.ragged_lists import any_of_numbers, take_lists
 from autobatch.tracing.explain import operation_failure
 from autobatch.tracing.vectorize import Stored
@@ -82,16 +83,18 @@ def _tried(
     raised: Exception | None = None  # what the user's own code raised, perhaps where only some members get
     modes: dict[str, Exception] = {}  # how it is lowered now, and what was to be said without that
     classes: dict[type, None] = {}  # of the objects that it makes
+    optional: frozenset[str] = frozenset()  # the attributes of theirs that are None for some members
     while True:
         known = len(classes)
         frontend = None
         try:
-            with context.meeting(classes), context.lists_of(list_capacity):
+            with context.meeting(classes), context.lists_of(list_capacity), context.optional(optional):
                 with deep_recursion():
                     frontend = lower(callee, taken.static, with_helpers(callee_of, helpers), unrolled, modes)
                 program = dataclasses.replace(
                     frontend.program, arguments=tuple(taken.types), shared=tuple(taken.shared_types)
                 )
+                program = check_results(program) if optional else program
                 program = take_lists(program) if rows_as_lists else program
                 typed = passes.run(passes.until("types"), program)
             if len(classes) == known:  # of a class that is met for the first time the methods are known now
@@ -102,6 +105,9 @@ def _tried(
         except Exception as error:
             if raised is None and not isinstance(error, errors.AutobatchError):
                 raised = error
+            if not getattr(error, "optional", optional) <= optional:
+                optional |= error.optional
+                continue
             met = cached(frontend.cores.values()) if frontend else ()
             found = frozenset(code for code in (*getattr(error, "helpers", ()), *met) if is_users(code))
             if frontend is None and raised is not None:

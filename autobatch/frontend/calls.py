@@ -16,9 +16,9 @@ import tensorflow as tf
 from autobatch import context, errors
 from autobatch.frontend.core import Callee, Target
 from autobatch.frontend.library import written
+from autobatch.frontend.optional_attributes import OptionalAttributes
 from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.source import CLASS, signature, unparse
-from autobatch.frontend.special_methods import SpecialMethods
 from autobatch.frontend.syntax import constant, load, support
 from autobatch.frontend.texts import escaped
 from autobatch.frontend.undecorated import as_program, asks_for_types
@@ -42,7 +42,7 @@ def _listed(node: gast.AST) -> gast.AST:
     return gast.copy_location(gast.ListComp(node.elt, node.generators), node) if is_generator else node
 
 
-class Calls(SpecialMethods):
+class Calls(OptionalAttributes):
     def on_Call(self, node: gast.Call) -> gast.AST:
         callee = self.callee(node.func)
         value = self.static_value(node.func)

@@ -142,6 +142,9 @@ class _Desugarer(Exceptions):
             if methods := self.setters(node.value):
                 self.set_by_methods(node.targets[0], node.value, methods)
                 return
+            if self.sets_optional(node.value):
+                self.set_optional(node.targets[0], node.value)
+                return
             if self.is_alias(node):
                 self.alias(node)
                 return

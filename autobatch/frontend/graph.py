@@ -11,7 +11,7 @@ from typing import Any
 import gast
 
 from autobatch import errors, ir
-from autobatch.context import with_lists_of_now
+from autobatch.context import as_lowered_now
 from autobatch.frontend.core import Core, Helper, Target
 from autobatch.frontend.list_methods import CHANGES
 from autobatch.frontend.source import SUPPORT, compile_functions, function_definition, unparse
@@ -271,9 +271,7 @@ def _compile_primitives(core: Core) -> dict[int, ir.Expression]:
     return {
         id(node): ir.Expression(
             _template(node, *_variables(node, local, core.helpers)),
-            with_lists_of_now(
-                _primitive(node, _variables(node, local, core.helpers)[0], functions[f"ab__primitive_{k}"])
-            ),
+            as_lowered_now(_primitive(node, _variables(node, local, core.helpers)[0], functions[f"ab__primitive_{k}"])),
             changes=_depth(node.value) if _changes(node) else 0,
             place=functions.get(f"ab__place_{k}"),
             augments=isinstance(node, gast.AugAssign),

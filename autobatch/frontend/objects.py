@@ -111,7 +111,8 @@ class Objects(Texts):
         return False
 
     def may_run_early(self, node: gast.AST) -> bool:
-        return super().may_run_early(node) and not any(map(_is_acting_method, gast.walk(node)))
+        calls = any(_is_acting_method(part) or self.is_of_program(part) for part in gast.walk(node))
+        return super().may_run_early(node) and not calls
 
     def method_call(self, node: gast.Call) -> gast.AST | None:
         """``p.step(dt)``, where it may be a function of the program."""

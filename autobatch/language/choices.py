@@ -12,7 +12,7 @@ from autobatch import context, errors
 from autobatch.language.containers import contents
 from autobatch.language.list_methods import chosen_list
 from autobatch.language.lists import MemberList, copied_into, is_list
-from autobatch.language.objects import MemberObject, truth_method, users_class
+from autobatch.language.objects import ABSENT, MemberObject, truth_method, users_class
 from autobatch.language.rounding import check_exact
 from autobatch.language.values import (
     WeakScalar,
@@ -137,8 +137,10 @@ def limited_to(condition: tf.Tensor, side: Callable[[], Any]) -> Any:
 
 
 def _choice(condition: tf.Tensor, left: Any, right: Any) -> Any:
-    if left is right:
+    if left is right or right is ABSENT:
         return left
+    if left is ABSENT:
+        return right
     sides = left, right
     if float in map(python_kind, sides):
         for side, chosen in ((left, condition), (right, ~condition)):

@@ -18,6 +18,7 @@ from typing import Any
 from autobatch import context, errors
 from autobatch.context import is_users
 from autobatch.language.containers import MemberObject, contents
+from autobatch.language.optional import flag, is_none
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,8 @@ def _made(cls: type) -> type:
         return made
 
     def get(self: Any, name: str) -> Any:
+        if name in context.optional_attributes() and is_none(self, name):
+            return None
         found = own.__getattribute__(self, name)
         if found is ABSENT:
             raise AttributeError(f"'{cls.__name__}' object has no attribute '{name}'")
@@ -88,6 +91,9 @@ def _made(cls: type) -> type:
                 help="change it in a method or a function that is called by its name.",
                 kind="changed-object",
             )
+        if name in context.optional_attributes() and hasattr(self, "__dict__"):
+            object.__setattr__(self, flag(name), value is None)
+            value = ABSENT if value is None else value
         plain_deque = type(value) is deque and value.maxlen is None
         own.__setattr__(self, name, list(value) if plain_deque else value)  # a list stands for it in programs
 

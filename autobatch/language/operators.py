@@ -75,6 +75,7 @@ from autobatch.language.objects import (
     setattr_,
     users_class,
 )
+from autobatch.language.optional import attribute_if_any, attribute_is_none
 from autobatch.language.paths import Field, exchange, indices, pop_inside
 from autobatch.language.raising import absent, assert_, held, raise_, raise_untold, untold
 from autobatch.language.sorting import distinct, max_by, min_by, sorted_by, sorted_numbers
@@ -94,14 +95,15 @@ arithmetic.install()
 augmented.install()
 
 __all__ = [
-    "Field", "absent", "admits", "and_", "append", "assert_", "attribute", "augment", "blank", "bool_", "both",
-    "cast_to", "clear", "copied", "counted", "deepcopy", "delete", "distinct", "divmod_", "either", "equal", "exchange",
-    "extend", "float_", "getitem", "gone_through", "held", "ifexp", "in_place", "index", "indices", "insert", "int_",
-    "is_a", "is_object", "item", "item_from_end", "items_of", "length_from_end", "max_by", "member_class", "method",
-    "min_by", "not_", "numpy_", "of_fields", "of_range", "or_", "ordered", "place", "place_of_append", "pop",
-    "pop_inside", "pow_", "raise_", "raise_untold", "range_", "remove", "replaced", "reverse", "rotate", "round_",
-    "rows", "sequence", "setattr_", "setitem", "shallow_copy", "slice_", "sort_by", "sorted_by", "stand_in", "truth",
-    "unpack", "unpack_rest", "unroll", "unroll_first", "unrolled", "untold",
+    "Field", "absent", "admits", "and_", "append", "assert_", "attribute", "attribute_if_any", "attribute_is_none",
+    "augment", "blank", "bool_", "both", "cast_to", "clear", "copied", "counted", "deepcopy", "delete", "distinct",
+    "divmod_", "either", "equal", "exchange", "extend", "float_", "getitem", "gone_through", "held", "ifexp",
+    "in_place", "index", "indices", "insert", "int_", "is_a", "is_object", "item", "item_from_end", "items_of",
+    "length_from_end", "max_by", "member_class", "method", "min_by", "not_", "numpy_", "of_fields", "of_range", "or_",
+    "ordered", "place", "place_of_append", "pop", "pop_inside", "pow_", "raise_", "raise_untold", "range_", "remove",
+    "replaced", "reverse", "rotate", "round_", "rows", "sequence", "setattr_", "setitem", "shallow_copy", "slice_",
+    "sort_by", "sorted_by", "stand_in", "truth", "unpack", "unpack_rest", "unroll", "unroll_first", "unrolled",
+    "untold",
 ]  # fmt: skip
 
 

@@ -259,12 +259,14 @@ class _Inference:
             and here.split("[")[0] == there.split("[")[0]
         ):
             help = "a variable keeps one shape for every member; pad, or start from tf.zeros of the final shape."
-        return errors.TypeMismatchError(
+        found = errors.TypeMismatchError(
             f"{what} is {here} on one path and {there} on another.",
             [(self.origin.get(variable), here), (location, there)],
             help,
             kind="path-types-differ",
         )
+        found.optional = nones.optional_attributes(self.types[variable], type_)
+        return found
 
     # --- one block ------------------------------------------------------------------------------
 

@@ -22,6 +22,7 @@ from autobatch import context, errors, ir
 from autobatch.ir.flow import predecessors
 from autobatch.ir.types import ABSENT, Static
 from autobatch.language.choices import ifexp, not_, truth
+from autobatch.language.objects import MemberObject
 from autobatch.language.values import is_tensor
 
 Variable = tuple[str, str]  # function, variable
@@ -58,6 +59,18 @@ def _flag(variable: str) -> str:
 
 def is_absent(type_: Any) -> bool:
     return isinstance(type_, Static) and type_.value is None
+
+
+def optional_attributes(left: Any, right: Any) -> frozenset[str]:
+    """The names of those that are None in an object of one type, and something else in the other."""
+    if isinstance(left, MemberObject) and type(left) is type(right):
+        parts = dict(zip(*right.__tf_flatten__(), strict=True))  # type: ignore[attr-defined]
+        pairs = [(name, part, parts.get(name)) for name, part in zip(*left.__tf_flatten__(), strict=True)]  # type: ignore[attr-defined]
+        found = frozenset(name for name, one, other in pairs if is_absent(one) != is_absent(other))
+        return found.union(*(optional_attributes(one, other) for _, one, other in pairs))
+    if isinstance(left, list | tuple) and isinstance(right, list | tuple):
+        return frozenset().union(*map(optional_attributes, left, right))
+    return frozenset()
 
 
 def is_none(op: ir.LocalOp) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from autobatch import ir
-from autobatch.context import with_lists_of_now
+from autobatch.context import as_lowered_now
 from autobatch.ir.types import Tensor
 from autobatch.language.list_methods import of_rows
 from autobatch.language.structs import Rows
@@ -24,7 +24,7 @@ def take_lists(program: ir.Program) -> ir.Program:
     entry = program.entry
     ragged = {v for v, type_ in zip(entry.inputs, program.arguments, strict=True) if is_of_numbers(type_)}
     lists = {v: f"{v}.list" for v in ragged}
-    to_list = ir.Expression("list_of_rows(«0»)", with_lists_of_now(of_rows))
+    to_list = ir.Expression("list_of_rows(«0»)", as_lowered_now(of_rows))
     ops = [ir.Primitive((lists[v],), to_list, (v,), entry.location) for v in entry.inputs if v in ragged]
     call = ir.Call(entry.outputs, entry.name, tuple(lists.get(v, v) for v in entry.inputs), entry.location)
     first = replace(entry, name=f"{entry.name}.of_lists", blocks=(ir.Block((*ops, call), ir.Return()),))

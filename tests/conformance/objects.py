@@ -189,3 +189,31 @@ def made(x, n):
     order, other = Order(Order.rounded(x), n), Order.of_one(x)
     other.paid = other.paid - order.total
     return order.paid + 2 * other.total
+
+
+class Highest:
+    def __init__(self):
+        self.value, self.at = None, None
+
+    def see(self, x, k):
+        if self.value is None or x > self.value:
+            self.value, self.at = x, k
+
+
+@feature("an attribute that is `None` for some members", X, N, note="a returned object's must not be")
+def attribute_or_none(x, n):
+    highest = Highest()
+    for k in range(n):
+        highest.see(x * (k - 1), k)
+    return -1.0 if highest.at is None else highest.value + highest.at
+
+
+def _longer(a, b):
+    if isinstance(a, Angle):
+        return a if Angle(b) < a else Angle(b)
+    return max(a, b)
+
+
+@feature("a function that gets one type at one call and another at the next, and asks which", X, N)
+def of_two_types(x, n):
+    return _longer(Angle(x), 2.0).degrees + _longer(n, 2)

@@ -18,7 +18,7 @@ class Num:
     made = 2
 
     def __init__(self, x, y=1):
-        self.x, self.y = x, y
+        self.x, self.y, self.last = x, y, None
 
     def __call__(self, d):
 {call}
@@ -101,13 +101,16 @@ def f(n, k):
 """
 
 
+LAST = "(0 if self.last is None else self.last)"
+
+
 class _Method(Writer):
     """A method's body, which ends without a return."""
 
     attributes: tuple[str, ...] = ("self.x", "self.y")
 
     def int(self) -> str:
-        return self.pick("d", *self.attributes, "2", lambda: f"({self.int()} + {self.int()}) % 11")
+        return self.pick("d", *self.attributes, "2", LAST, lambda: f"({self.int()} + {self.int()}) % 11")
 
     def condition(self) -> str:
         return self.pick("d > 1", lambda: f"{self.int()} < {self.int()}", lambda: f"{self.int()} % 2 == 0")
@@ -116,6 +119,7 @@ class _Method(Writer):
         a = self.pick(*self.attributes)
         return self.pick(
             lambda: f"{a} = ({self.int()}) % 23", lambda: f"{a} += {self.int()}",
+            f"self.last = {a}", "self.last = None",
             lambda: f"if {self.condition()}:\n    {a} = {self.int()}",
             lambda: f"if {self.condition()}:\n    return {self.int()} % 5",
         )  # fmt: skip
@@ -167,6 +171,7 @@ class _Caller(Writer):
             "n", "k", "s % 7", "2", f"{o}.x", f"len({o})", f"int({o})", f"{o}[k]", f"{o}.half", f"(1 if {o} else 2)",
             lambda: f"{o}({self.int()})", lambda: f"({self.int()} in {o})", lambda: f"d[{self.key()}]",
             lambda: f"({self.int()} + {self.int()}) % 13", lambda: f"Num.bounded({self.int()})", "i.k", "i.n",
+            f"({o}.last or k)",
             lambda: f"({self.int()} if {self.condition()} else {self.int()})", "(p == q)", "(p == n)", "(q == -p)",
             lambda: f"d.get({self.key()}, k)", "d.get('e', k)", "max(p, q).x", "rows[0][-1]", "rows[1][0]",
         )  # fmt: skip
@@ -191,6 +196,7 @@ class _Caller(Writer):
             lambda: f"for r in rows:\n    r[0] = {self.int()}\n    r[-1] += r[0]", "rows[k % 2].append(s)",
             lambda: f"for r in rows:\n    if r[0] > {self.int()}:\n        r.append(s)", "p, q = q, p",
             "for a, b in d.items():\n    s = (s + b) % 19", f"{o}.x += 1", lambda: f"{o}({self.int()})",
+            "p.last = q.last",
         )  # fmt: skip
 
     def statement(self, depth: int) -> str:

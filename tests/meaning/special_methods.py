@@ -68,7 +68,7 @@ class PID:
         return u
 
 
-@case(N([25.0, 20.0, 0.0]), N([1.0, 3.0, 0.5]), refused="path-types-differ")
+@case(N([25.0, 20.0, 0.0]), N([1.0, 3.0, 0.5]))
 def pid(s, k):
     pid = PID(k, limits=(-5, 5))
     t = 20.0
@@ -553,3 +553,21 @@ def keys_of_unlike_types(n):
     d["a"] = n + 1
     p += d["a"]
     return p.x + d[3]
+
+
+class Equal:
+    def __init__(self, x):
+        self.x = x
+
+    def __eq__(self, d):
+        return isinstance(d, Equal) and self.x == d.x
+
+
+@case(N([0, 3, 2, 4]))
+def equal_to_others(n):
+    p, q, s = Equal(n), Equal(3), 0
+    if n > 1:
+        p.x += 1
+    if p == n or (n > 0 and 12 // n == q):
+        s += 3
+    return s + 5 if p == q else s
