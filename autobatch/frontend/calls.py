@@ -18,7 +18,7 @@ from autobatch.frontend.core import Callee, Target
 from autobatch.frontend.library import written
 from autobatch.frontend.optional_attributes import OptionalAttributes
 from autobatch.frontend.scope import UNKNOWN
-from autobatch.frontend.source import CLASS, signature, unparse
+from autobatch.frontend.source import CLASS, read, signature, unparse
 from autobatch.frontend.syntax import constant, load, support
 from autobatch.frontend.texts import escaped
 from autobatch.frontend.undecorated import as_program, asks_for_types
@@ -34,6 +34,22 @@ _GENERATORS = (random.Random, np.random.Generator, np.random.RandomState)
 
 def _is_of_sequence(method: Any) -> bool:
     return method is UNKNOWN or isinstance(getattr(method, "__self__", None), list | tuple)
+
+
+_ITERATORS = (builtins.reversed, builtins.enumerate, builtins.zip)
+
+
+def _goes_once_through(callee: Callee, parameter: str) -> bool:
+    """Whether all that a function does with what it is given is one loop over it, to which it gets once."""
+    tree = (callee.source or read(callee.function, {})).tree
+    parts = [part for statement in tree.body for part in gast.walk(statement)]
+    loops = [part for part in parts if isinstance(part, gast.For | gast.While)]
+    again = [*loops, *(part for part in parts if isinstance(part, gast.FunctionDef))]
+    inside = {id(part) for each in again for statement in each.body for part in gast.walk(statement)}
+    iterables = [loop.iter for loop in loops if isinstance(loop, gast.For) and id(loop) not in inside]
+    iterables += [part for each in iterables for part in getattr(each, "args", [])]  # of enumerate(...)
+    reads = [part for part in parts if isinstance(part, gast.Name) and part.id == parameter]
+    return len(reads) == 1 and any(reads[0] is each for each in iterables)
 
 
 def _listed(node: gast.AST) -> gast.AST:
@@ -139,6 +155,22 @@ class Calls(OptionalAttributes):
         elif isinstance(call.func, gast.Attribute) and call.func.attr in METHODS and value is UNKNOWN:
             call.func = support("method", [call.func.value, constant(call.func.attr, call)], call)
 
+    def is_iterator(self, node: Any) -> bool:
+        return isinstance(node, gast.Call) and self.static_value(node.func) in _ITERATORS
+
+    def with_lists(self, node: gast.Call) -> gast.Call:
+        """The call with lists in place of iterators over lists."""
+
+        def listed(value: gast.AST) -> gast.AST:
+            if not self.is_iterator(value):
+                return value
+            function = load(self.bind("list", list), value)
+            return gast.copy_location(gast.Call(func=function, args=[value], keywords=[]), value)
+
+        keywords = [gast.keyword(arg=each.arg, value=listed(each.value)) for each in node.keywords]
+        made = gast.Call(func=node.func, args=[*map(listed, node.args)], keywords=keywords)
+        return gast.copy_location(made, node)
+
     def autobatched_call(self, node: gast.Call, callee: Callee) -> gast.AST:
         starred = [a for a in node.args if isinstance(a, gast.Starred)] + [k for k in node.keywords if k.arg is None]
         if starred:
@@ -155,6 +187,9 @@ class Calls(OptionalAttributes):
                 "pass the arguments that the function takes.",
                 kind="wrong-arguments",
             ) from error
+        lazy = [name for name, value in bound.arguments.items() if self.is_iterator(value)]
+        if any(_goes_once_through(callee, name) for name in lazy):
+            return self.autobatched_call(self.with_lists(node), callee)
         bound.apply_defaults()
         given = {name: value for name, value in bound.arguments.items() if isinstance(value, gast.AST)}
         functions = {name: self.function_argument(value) for name, value in given.items()}

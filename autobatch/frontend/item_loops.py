@@ -2,6 +2,9 @@
 
 for p in ps:                    for k in indices(ps):
     p.x += p.v                      ps[k].x += ps[k].v
+
+for p, dx in zip(ps, steps):    for k, dx in zip(indices(ps), steps):
+    p.x += dx                       ps[k].x += dx
 """
 
 from __future__ import annotations
@@ -13,7 +16,20 @@ from dataclasses import replace
 import gast
 
 from autobatch.frontend.source import Source
-from autobatch.frontend.syntax import SCOPES, Namer, as_load, bound_names, load, root_of, store, support
+from autobatch.frontend.syntax import (
+    SCOPES,
+    Namer,
+    Statements,
+    as_load,
+    assign,
+    bound_names,
+    load,
+    root_of,
+    store,
+    support,
+)
+
+_LAZY = ("range", "reversed", "enumerate", "zip", "map", "filter")
 
 
 def without_item_loops(source: Source) -> Source:
@@ -40,37 +56,84 @@ class _ItemLoops(gast.NodeTransformer):
                 ),
             ):
                 target = counter
+            case gast.For(
+                target=gast.Tuple(elts=targets), iter=gast.Call(func=gast.Name(id="zip"), args=given, keywords=[])
+            ) if len(targets) == len(given):
+                return self.zipped(node, targets, given)
             case _:
                 return node
-        root = root_of(items)
-        own = isinstance(root, gast.Name) and root.id in self.own
-        if not own or not self.applies(node, item, root.id):
+        if not self.applies(node, item, items):
             return node
         self.found = True
         name = counter.id if counter is not None else self.namer.fresh("index")
-        inner = gast.Subscript(value=items, slice=load(name, target), ctx=gast.Load())
-        body = [_Items(item, gast.copy_location(inner, target)).visit(statement) for statement in node.body]
+        body = self.with_items(node.body, item, items, name, target)
         indices = support("indices", [as_load(items)], items)
         made = gast.For(target=store(name, target), iter=indices, body=body, orelse=node.orelse, type_comment=None)
         return gast.copy_location(made, node)
 
-    def applies(self, node: gast.For, item: str, items: str) -> bool:
-        """Whether the body changes the items, and neither the list nor the names."""
+    def zipped(self, node: gast.For, targets: list[gast.AST], given: list[gast.AST]) -> gast.AST | Statements:
+        """What else is zipped is made before the lengths are asked for, which it may change."""
+        of_names = [k for k, each in enumerate(given) if isinstance(each, gast.Name | gast.Attribute)]
+        chosen = [
+            k for k in of_names if (item := getattr(targets[k], "id", None)) and self.applies(node, item, given[k])
+        ]
+        if not chosen:
+            return node
+        self.found = True
+        before, targets, given, body = [], [*targets], [*given], node.body
+        for k, each in enumerate(given):
+            if k in chosen:
+                index, item = self.namer.fresh("index"), targets[k].id
+                body = self.with_items(body, item, each, index, targets[k])
+                targets[k], given[k] = store(index, targets[k]), support("indices", [as_load(each)], each)
+            elif isinstance(each, gast.Call) and getattr(each.func, "id", None) not in _LAZY:
+                before.append(assign(self.namer.fresh("items"), each, each))
+                given[k] = load(before[-1].targets[0].id, each)
+        zipped = gast.copy_location(gast.Call(func=node.iter.func, args=given, keywords=[]), node.iter)
+        target = gast.copy_location(gast.Tuple(elts=targets, ctx=gast.Store()), node.target)
+        made = gast.For(target=target, iter=zipped, body=body, orelse=node.orelse, type_comment=None)
+        return [*before, gast.copy_location(made, node)]
+
+    def with_items(self, body: Statements, item: str, items: gast.AST, index: str, at: gast.AST) -> Statements:
+        inner = gast.Subscript(value=items, slice=load(index, at), ctx=gast.Load())
+        return [_Items(item, gast.copy_location(inner, at)).visit(statement) for statement in body]
+
+    def applies(self, node: gast.For, item: str, of: gast.AST) -> bool:
+        """Whether the body changes the items, and neither the list, which is a variable or a part, nor the names."""
+        root = root_of(of)
+        if not isinstance(root, gast.Name) or root.id not in self.own:
+            return False
         parts = [part for statement in node.body for part in gast.walk(statement)]
         inside = {id(part) for part in parts}
-        mentions = any(isinstance(p, gast.Name) and p.id == items for p in parts)
+        beside = {id(name) for part in parts for name in _other_attributes(part, of)}
+        mentions = any(isinstance(p, gast.Name) and p.id == root.id and id(p) not in beside for p in parts)
         stores = any(isinstance(p, gast.Name) and p.id == item and not isinstance(p.ctx, gast.Load) for p in parts)
         later = any(id(read) not in inside for read in _reads(item, self.source.tree))
         scopes = any(isinstance(p, SCOPES) and item in bound_names(p) for p in parts)
         return not (mentions or stores or later or scopes) and any(_changes(p, item) for p in parts)
 
 
+def _other_attributes(node: gast.AST, items: gast.AST) -> Iterator[gast.Name]:
+    """``self`` of ``self.dt``, beside a loop over ``self.bodies``."""
+    called = [node.func] if isinstance(node, gast.Call) else []
+    for part in gast.iter_child_nodes(node):
+        match items, part:
+            case gast.Attribute(value=gast.Name(id=owner), attr=own), gast.Attribute(
+                value=gast.Name(id=name), attr=other
+            ):
+                if owner == name and own != other and part not in called:
+                    yield part.value
+
+
 def _reads(name: str, scope: gast.AST) -> Iterator[gast.Name]:
-    """Where a variable of this scope is read."""
+    """Where a variable of this scope is read, but for loops over it, which set it before."""
     for node in gast.iter_child_nodes(scope):
         if isinstance(node, gast.Name) and node.id == name and isinstance(node.ctx, gast.Load):
             yield node
-        if not (isinstance(node, SCOPES) and name in bound_names(node)):
+        if isinstance(node, gast.For) and any(getattr(part, "id", None) == name for part in gast.walk(node.target)):
+            beside = gast.Module(body=[node.iter, *node.orelse], type_ignores=[])
+            yield from _reads(name, beside)
+        elif not (isinstance(node, SCOPES) and name in bound_names(node)):
             yield from _reads(name, node)
 
 

@@ -19,7 +19,18 @@ from autobatch.frontend.comprehensions import as_loops
 from autobatch.frontend.effects import Effects
 from autobatch.frontend.refusals import refusal
 from autobatch.frontend.source import Source
-from autobatch.frontend.syntax import Namer, Statements, assigned_names, load, names, parameter_names, renamed, store
+from autobatch.frontend.syntax import (
+    SCOPES,
+    Namer,
+    Statements,
+    assigned_names,
+    bound_names,
+    load,
+    names,
+    parameter_names,
+    renamed,
+    store,
+)
 
 TAKE_ALL = (
     builtins.sum, builtins.list, builtins.tuple, builtins.sorted, builtins.min, builtins.max, builtins.set,
@@ -42,7 +53,8 @@ class _Maps(gast.NodeTransformer):
     def __init__(self, source: Source):
         self.source, self.namer, self.effects = source, Namer(source.tree), Effects(source)
         self.caught = False  # whether this stands in a `try`
-        self.locals = {*source.parameters, *assigned_names(source.tree.body)}
+        inner = {name for node in gast.walk(source.tree) if isinstance(node, SCOPES) for name in bound_names(node)}
+        self.locals = {*source.parameters, *assigned_names(source.tree.body), *inner}
 
     def is_builtin(self, node: gast.AST, *functions: object) -> bool:
         match node:

@@ -102,10 +102,15 @@ def number(tensor: Any) -> WeakScalar:
 
 def derived(value: MemberList, *sources: Any) -> MemberList:
     """Notes that the list has the items of others, if those can be changed in place."""
-    if tf.nest.is_nested(value.kinds) or any(column.shape.rank > 1 for column in value.columns):
+    if _changeable(value.kinds) or any(column.shape.rank > 1 for column in value.columns):
         for source in sources:
             context.view(value, source)
     return value
+
+
+def _changeable(item: Any) -> bool:
+    """Whether an item is, or holds, a container that can be changed in place, as a tuple of numbers cannot."""
+    return any(map(_changeable, item)) if isinstance(item, tuple) else tf.nest.is_nested(item)
 
 
 def copied_into(values: Any) -> None:

@@ -122,6 +122,13 @@ def _hypot(*values: Any) -> Any:
     return WeakScalar(tf.cast(result, tf.float64), float) if weak else result
 
 
+def _dist(p: Any, q: Any) -> Any:
+    left, right = list(rows(p)), list(rows(q))
+    if len(left) != len(right):
+        raise ValueError("both points must have the same number of dimensions")
+    return _hypot(*(a - b for a, b in zip(left, right, strict=True)))
+
+
 def _to_int(name: str, tensorflow: Callable) -> Callable:
     python = getattr(math, name)
 
@@ -226,6 +233,7 @@ STAND_INS: dict[Callable, Callable] = {
     math.log: _log,
     math.pow: _pow,
     math.hypot: _hypot,
+    math.dist: _dist,
     math.isclose: _isclose,
     math.factorial: _factorial,
     math.isqrt: _isqrt,

@@ -304,3 +304,50 @@ def held_by_keyword(n):
         raise Short(amount=n * 2, balance=n)
     except Short as e:
         return e.shortfall + e.amount
+
+
+class Unsettled(Exception):
+    def __init__(self, steps, last):
+        super().__init__("does not settle")
+        self.steps, self.last = steps, last
+
+
+class Outside(Unsettled):
+    pass
+
+
+def newton(f, x, most=5):
+    for i in range(most):
+        v = f(x)
+        if v == 0:
+            return i
+        x -= v
+    raise Unsettled(most, x)
+
+
+def bounded(x):
+    if x > 4:
+        raise Outside(x, 2)
+    return x - 1 if x < 3 else x - 3.5
+
+
+@case(N([1.0, 0.5, 2.5, 4.5, 3.5]))
+def held_of_functions_given(x):
+    try:
+        first = newton(lambda v: v - 1 if v < 2 else v / 2, x)
+    except Unsettled as e:
+        first = e.steps * 100 + e.last
+    try:
+        return first + newton(lambda v: bounded(v) * 0.5, x)
+    except Outside as e:
+        return first + e.steps
+    except Unsettled as e:
+        return first + e.last
+
+
+@case(N([1.0, 0.5, 2.5, 4.5, 3.5]))
+def held_of_a_known_function(x):
+    try:
+        return newton(bounded, x)
+    except Unsettled as e:
+        return e.steps * 100 + e.last

@@ -804,3 +804,48 @@ def reduced(n):
 def reduced_without_a_start(n):
     grown = [i + 1 for i in range(n)]
     return functools.reduce(lambda a, b: a - b, grown)
+
+
+def weighed(seq):
+    t = 0
+    for i, v in enumerate(seq):
+        if v > 1:
+            t += i * v
+    return t
+
+
+def pairs(seq, k):
+    t = 0
+    for a, b in seq:
+        if a > k:
+            t += a * b
+    return t
+
+
+def gone_through_twice(seq):
+    t = 0
+    for v in seq:
+        if v > 1:
+            t += v
+    return t + sum(1 for _ in seq)
+
+
+@case(np.array([1.0, 0.5, 2.5]))
+def iterators_given(x):
+    xs = [x, 2.0, 3 * x, 1.5]
+    ys = []
+    for v in xs:
+        if v > 1:
+            ys.append(v)
+    return weighed(reversed(xs)), pairs(zip(xs, xs[1:]), 1), pairs(k=1, seq=zip(ys, reversed(ys)))
+
+
+@case(np.array([1.0, 0.5, 2.5]), refused="object-across-branch")
+def iterator_gone_through_twice(x):
+    return gone_through_twice(reversed([x, 2.0, 3 * x]))
+
+
+@case(np.array([1.0, 0.5, 2.5]))
+def maps_in_comprehensions(x):
+    m = [[x, 1.0], [2.0, x]]
+    return [list(map(float, r)) for r in m], [sum(map(math.sqrt, r)) for r in m], (lambda r: max(map(int, r)))(m[0])

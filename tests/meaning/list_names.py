@@ -412,3 +412,75 @@ def a_known_list_that_two_names_hand_to_each_other(n):
         zs.append(n)
         zs = xs
     return xs.pop()
+
+
+class Body:
+    def __init__(self, x, v=0.0):
+        self.x, self.v = x, v
+
+
+class World:
+    def __init__(self, bodies):
+        self.bodies, self.t, self.dt = bodies, 0.0, 0.5
+
+    def forces(self):
+        return [(b.x * 2, -b.v) for b in self.bodies]
+
+    def grown(self):
+        self.bodies.append(Body(self.bodies[0].x))
+        return [1.0, 2.0, 3.0]
+
+    def step(self):
+        for b, (dv, dx) in zip(self.bodies, self.forces()):
+            b.v += dv * self.dt
+            b.x += dx * self.dt
+        for b in self.bodies:
+            b.x += b.v * self.dt
+            if b.x > 3:
+                b.x = 3.0
+        self.t += self.dt
+
+
+@case(np.array([1.0, 0.5, 2.5]))
+def zipped_bodies(x):
+    w = World([Body(x, 1.0), Body(-x, 2.0), Body(0.5)])
+    while w.t < x:
+        w.step()
+    return w.bodies[0].x + w.bodies[1].v, w.t
+
+
+@case(np.array([1.0, 0.5, 2.5]))
+def two_lists_zipped(x):
+    a, c = [Body(x), Body(1.0)], [Body(2 * x), Body(3.0), Body(4.0)]
+    for p, k, q in zip(a, range(5), c):
+        p.x += q.x * k
+        q.v = p.x
+        if q.v > 2:
+            q.x = 0.0
+    return a[0].x + a[1].x, sum(q.x + q.v for q in c)
+
+
+@case(np.array([1.0, 0.5, 2.5]))
+def a_list_that_grows_before(x):
+    w = World([Body(x), Body(2.0)])
+    for b, v in zip(w.bodies, w.grown()):
+        b.v += v
+    return [b.v for b in w.bodies]
+
+
+@case(n[:2], np.array([[[0, 1], [1, 2]], [[2, 1], [0, 2]]]))
+def pairs_in_lists_of_lists(k, edges):
+    graph = [[] for _ in range(3)]
+    for u, v in edges:
+        graph[u].append((v, u + v + 1))
+        graph[v].append((u, k))
+    return sum(b * (i + 1) for i, row in enumerate(graph) for a, b in row), len(graph[0])
+
+
+@case(n, refused="shared-array")
+def pairs_in_one_list_twice(k):
+    row = [(1, 2)]
+    rows = [row, row]
+    for i in range(2):
+        rows[k % 2].append((k, i))
+    return len(rows[0])

@@ -14,7 +14,7 @@ OF_TWO = ("atan2", "hypot", "fmod", "copysign", "pow", "isclose")
 EXPRESSIONS = [
     *(f"math.{function.__name__}(a)" for function in STAND_INS if function.__name__ not in (*OF_TWO, "prod")),
     *(f"math.{name}(a, b)" for name in OF_TWO),
-    "math.fmod(a, 0.3)", "math.log(a, 2)", "math.prod([a, b, 2])", "math.hypot(a, b, 2)",
+    "math.fmod(a, 0.3)", "math.log(a, 2)", "math.prod([a, b, 2])", "math.hypot(a, b, 2)", "math.dist((a, 1), [2, b])",
     "int(math.log10(abs(a)))", "[math.sqrt(abs(v)) for v in (a, b)]", "(lambda v: math.tanh(v))(a)",
     "math.sqrt(16) + a", "math.floor(a / 2)",
 ]  # fmt: skip
