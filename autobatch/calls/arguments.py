@@ -28,7 +28,7 @@ from autobatch.ir.types import (
 )
 from autobatch.language.lists import MemberList
 from autobatch.language.objects import MemberObject, users_class
-from autobatch.language.optional import flag, is_flag
+from autobatch.language.optional import flag, flagged
 from autobatch.language.structs import Rows, map_nodes
 from autobatch.language.values import DEFAULT_DTYPES, WIDE_DTYPES, WeakScalar
 from autobatch.options import Axes
@@ -266,7 +266,7 @@ def _released(value: Any) -> Any:
     made = object.__new__(users_class(value))
     parts = dict(zip(*value.__tf_flatten__(), strict=True))
     for name, part in parts.items():
-        if not is_flag(name):
+        if flagged(name) is None:
             none = parts.get(flag(name), False)
             object.__setattr__(made, name, None if none is True else map_nodes(MemberObject, _released, part))
     return made

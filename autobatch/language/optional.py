@@ -1,7 +1,7 @@
-"""Attributes that are None for some members: beside the value stands a flag, an attribute that no Python can name.
+"""Attributes that are None for some members: beside the value stands a flag, an attribute of ours.
 
-self.last = None       self.last, "last.none" = absent, True
-self.last = x          self.last, "last.none" = x, False
+self.last = None       self.last, self.ab__none_last = absent, True
+self.last = x          self.last, self.ab__none_last = x, False
 """
 
 from __future__ import annotations
@@ -11,16 +11,17 @@ from typing import Any
 from autobatch import errors
 from autobatch.language.containers import MemberObject
 
-_MARK = ".none"
+_MARK = "ab__none_"
 
 
 def flag(name: str) -> str:
     """The attribute that says whether this one is None."""
-    return f"{name}{_MARK}"
+    return f"{_MARK}{name}"
 
 
-def is_flag(name: str) -> bool:
-    return name.endswith(_MARK)
+def flagged(name: str) -> str | None:
+    """The attribute of which this one says so, if it is such a flag."""
+    return name.removeprefix(_MARK) if name.startswith(_MARK) else None
 
 
 def is_none(value: MemberObject, name: str) -> bool:
@@ -37,11 +38,11 @@ def is_none(value: MemberObject, name: str) -> bool:
 
 def attribute_is_none(value: Any, name: str) -> Any:
     """``value.name is None``"""
-    flagged = isinstance(value, MemberObject) and flag(name) in vars(value)
-    return vars(value)[flag(name)] if flagged else getattr(value, name) is None
+    has_flag = isinstance(value, MemberObject) and flag(name) in vars(value)
+    return vars(value)[flag(name)] if has_flag else getattr(value, name) is None
 
 
 def attribute_if_any(value: Any, name: str) -> Any:
     """``value.name``, for members for which it is not None."""
-    flagged = isinstance(value, MemberObject) and flag(name) in vars(value)
-    return object.__getattribute__(value, name) if flagged else getattr(value, name)
+    has_flag = isinstance(value, MemberObject) and flag(name) in vars(value)
+    return object.__getattribute__(value, name) if has_flag else getattr(value, name)

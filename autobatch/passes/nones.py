@@ -336,7 +336,7 @@ def _with_none(op: ir.Primitive, read: Sequence[str]) -> ir.Expression:
             context.remark(remark)
         return result
 
-    text = f"{function.template} where {', '.join(f'«{count + k}»' for k in range(len(read)))}"
+    text = f"unless_none({function.template}, {', '.join(f'«{count + k}»' for k in range(len(read)))})"
     return replace(function, template=text, call=lambda *given: decided(given[:count], given[count:]))
 
 

@@ -16,7 +16,7 @@ import tensorflow as tf
 from autobatch import context, errors, ir
 from autobatch.language.choices import truth
 from autobatch.language.containers import MemberObject, parts_of
-from autobatch.language.optional import is_flag
+from autobatch.language.optional import flagged
 from autobatch.language.values import is_tensor
 
 
@@ -42,7 +42,7 @@ def _check(value: Any, name: str) -> None:
 
 def _flags(value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, MemberObject):
-        yield from ((name.split(".")[0], part) for name, part in vars(value).items() if is_flag(name))
+        yield from ((name, part) for each, part in vars(value).items() if (name := flagged(each)) is not None)
     if isinstance(value, dict | list | tuple | MemberObject):
         for part in parts_of(value):
             yield from _flags(part)

@@ -40,6 +40,9 @@ def adopt(value: Any, call: Callable[..., Any], inputs: Sequence[Any]) -> None:
 
     What is known and is found again where the call is made again, or in what it gets, is from outside.
     """
+    for each, _ in _users_objects([given for given in inputs if isinstance(given, MemberObject)]):
+        if _is_of_members(each):  # a method has put it there
+            each.__class__ = member_class(type(each))
     found = [*_users_objects(value)]
     if not found:
         return

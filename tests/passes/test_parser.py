@@ -24,6 +24,7 @@ NOTHING = {
     "methods that branch and change their object, `raise` in `__init__`, properties",
     "lists of objects, and loops that change them",
     "`len(p)`, `if p:`, `p[k]`, `p[k] = v`, `x in p`, `p(x)` by methods that branch",
+    "an attribute that is `None` for some members",
 }
 
 
