@@ -7,6 +7,7 @@ import inspect
 import random
 from collections.abc import Hashable, Mapping
 from dataclasses import replace
+from types import FunctionType
 from typing import Any
 
 import gast
@@ -18,8 +19,8 @@ from autobatch.frontend.core import Callee, Target
 from autobatch.frontend.library import written
 from autobatch.frontend.optional_attributes import OptionalAttributes
 from autobatch.frontend.scope import UNKNOWN
-from autobatch.frontend.source import CLASS, read, signature, unparse
-from autobatch.frontend.syntax import constant, load, support
+from autobatch.frontend.source import CLASS, Source, read, signature, unparse
+from autobatch.frontend.syntax import SCOPES, constant, is_support, load, support
 from autobatch.frontend.texts import escaped
 from autobatch.frontend.undecorated import as_program, asks_for_types
 from autobatch.language.mathematics import STAND_INS
@@ -39,17 +40,17 @@ def _is_of_sequence(method: Any) -> bool:
 _ITERATORS = (builtins.reversed, builtins.enumerate, builtins.zip)
 
 
-def _goes_once_through(callee: Callee, parameter: str) -> bool:
-    """Whether all that a function does with what it is given is one loop over it, to which it gets once."""
-    tree = (callee.source or read(callee.function, {})).tree
+def _goes_once_through(function: FunctionType, source: Source | None, parameter: str) -> bool:
+    """Whether all that a function does with what it is given is to read it once: a list does as well as an iterator."""
+    if function.__name__ == "<lambda>":
+        return False
+    tree = (source or read(function, {})).tree
     parts = [part for statement in tree.body for part in gast.walk(statement)]
-    loops = [part for part in parts if isinstance(part, gast.For | gast.While)]
-    again = [*loops, *(part for part in parts if isinstance(part, gast.FunctionDef))]
+    again = [part for part in parts if isinstance(part, gast.For | gast.While | gast.FunctionDef)]
     inside = {id(part) for each in again for statement in each.body for part in gast.walk(statement)}
-    iterables = [loop.iter for loop in loops if isinstance(loop, gast.For) and id(loop) not in inside]
-    iterables += [part for each in iterables for part in getattr(each, "args", [])]  # of enumerate(...)
+    inside |= {id(part) for each in parts if isinstance(each, SCOPES) for part in gast.walk(each)}
     reads = [part for part in parts if isinstance(part, gast.Name) and part.id == parameter]
-    return len(reads) == 1 and any(reads[0] is each for each in iterables)
+    return len(reads) == 1 and id(reads[0]) not in inside
 
 
 def _listed(node: gast.AST) -> gast.AST:
@@ -87,7 +88,7 @@ class Calls(OptionalAttributes):
         match node.func:
             case gast.Attribute(value=gast.Constant(value=str()), attr="format") if not node.keywords:
                 return support("text", [node.func.value, *self.in_order(node.args)], node)
-        call = self.children(node)
+        call = self.children(self.with_iterators_kept(node, value))
         self.use_operator(call)
         owner = self.static_value(node.func.value) if isinstance(node.func, gast.Attribute) else UNKNOWN
         if not (isinstance(owner, type) and makes_objects(owner)):
@@ -158,6 +159,28 @@ class Calls(OptionalAttributes):
     def is_iterator(self, node: Any) -> bool:
         return isinstance(node, gast.Call) and self.static_value(node.func) in _ITERATORS
 
+    def with_iterators_kept(self, node: gast.Call, function: Any) -> gast.Call:
+        """A call of a user's function, which may go through what it gets more than once."""
+        if is_support(node.func) or not any(map(self.is_iterator, node.args)):
+            return node
+        if isinstance(function, FunctionType) and context.is_users(function.__code__):
+            names = [*signature(function).parameters][: len(node.args)]
+            once = len(names) == len(node.args) and all(
+                _goes_once_through(function, None, name)
+                for name, argument in zip(names, node.args, strict=True)
+                if self.is_iterator(argument)
+            )
+        else:
+            once = function is not UNKNOWN or not isinstance(node.func, gast.Name)  # a builtin, or a method
+        if not once:
+            node.args = [support("kept_iterator", [a], a) if self.is_iterator(a) else a for a in node.args]
+        return node
+
+    def kept(self, node: gast.AST) -> gast.AST:
+        """A value that gets a name."""
+        value = self.expression(node)
+        return support("kept_iterator", [value], node) if self.is_iterator(node) else value
+
     def with_lists(self, node: gast.Call) -> gast.Call:
         """The call with lists in place of iterators over lists."""
 
@@ -188,7 +211,7 @@ class Calls(OptionalAttributes):
                 kind="wrong-arguments",
             ) from error
         lazy = [name for name, value in bound.arguments.items() if self.is_iterator(value)]
-        if any(_goes_once_through(callee, name) for name in lazy):
+        if lazy and all(_goes_once_through(callee.function, callee.source, name) for name in lazy):
             return self.autobatched_call(self.with_lists(node), callee)
         bound.apply_defaults()
         given = {name: value for name, value in bound.arguments.items() if isinstance(value, gast.AST)}
@@ -206,7 +229,7 @@ class Calls(OptionalAttributes):
             if name in fixed:
                 passed[name] = self.static_argument(name, value)
             else:
-                argument = self.expression(value)
+                argument = self.kept(value)
                 passed[name] = argument if self.is_variable(argument) else self.temporary(argument, "arg")
         for name, value in bound.arguments.items():
             if functions.get(name) is not None:

@@ -151,7 +151,7 @@ class _Desugarer(Exceptions):
             if isinstance(node.value, gast.Lambda) and self.is_named_once(node):
                 self.named_lambda(node)
                 return
-            self.out.append(assign(node.targets[0].id, self.expression(node.value), node))
+            self.out.append(assign(node.targets[0].id, self.kept(node.value), node))
             self.merge_last()
             return
         node, nones = without_nones(self.without_aliases(node))

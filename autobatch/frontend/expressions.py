@@ -335,6 +335,10 @@ class Expressions(Scope):
         self.rest_of(result.id, conjunction, rest, evaluated, node)
         return load(result.id, node)
 
+    def as_test(self, node: gast.AST) -> gast.AST:
+        """A variable, as a condition."""
+        return node
+
     def rest_of(self, result: str, conjunction: bool, rest: list[gast.AST], evaluated: Callable, at: gast.AST) -> None:
         """Evaluates the operands after the first, as far as short-circuiting lets it."""
         if not rest:
@@ -343,7 +347,7 @@ class Expressions(Scope):
         self.out.append(assign(result, evaluated(rest[0]), rest[0]))
         self.rest_of(result, conjunction, rest[1:], evaluated, at)
         body, self.out = self.out, outer
-        test: gast.AST = load(result, at)
+        test = self.as_test(load(result, at))
         if not conjunction:
             test = gast.copy_location(gast.UnaryOp(op=gast.Not(), operand=test), at)
         self.emit(gast.If(test=test, body=body, orelse=[]), at)

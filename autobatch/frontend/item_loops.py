@@ -44,7 +44,7 @@ class _ItemLoops(gast.NodeTransformer):
         self.source, self.namer, self.found = source, Namer(source.tree), False
         self.own = bound_names(source.tree) - {*source.static}
 
-    def visit_For(self, node: gast.For) -> gast.AST:
+    def visit_For(self, node: gast.For) -> gast.AST | Statements:
         node = self.generic_visit(node)
         match node:
             case gast.For(target=gast.Name(id=item), iter=gast.Name() | gast.Attribute() as items):

@@ -13,6 +13,7 @@ import gast
 
 from autobatch import context
 from autobatch.errors import UnsupportedSyntaxError
+from autobatch.frontend.core import Callee
 from autobatch.frontend.source import Source, read
 from autobatch.frontend.syntax import assigned_names
 
@@ -73,6 +74,13 @@ class _Raised:
         self.classes.add(value)
 
     def called(self, value: Any, call: gast.Call | None = None, caller: Source | None = None) -> None:
+        if isinstance(value, Callee):  # a function that is given to this one
+            if value.source is not None:
+                if value.source.tree not in self.seen:
+                    self.seen.add(value.source.tree)
+                    self.statements(value.source, value.source.tree.body)
+                return
+            value = value.function
         while isinstance(value, functools.partial):
             value = value.func
         value = inspect.unwrap(value) if callable(value) else None

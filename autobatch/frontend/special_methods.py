@@ -61,6 +61,10 @@ class SpecialMethods(Objects):
         methods = [*of_bool, *of_len]
         return support("bool_", [self.dispatched(node, node, methods, "itself")], node)
 
+    def as_test(self, node: gast.AST) -> gast.AST:
+        asks = any(map(truth_method, context.met()))
+        return self.temporary(self.truth(node), "cond") if asks else super().as_test(node)
+
     def may_run_early(self, node: gast.AST) -> bool:
         asks = isinstance(node, gast.Name) and (self.methods("__bool__", at=node) or self.methods("__len__", at=node))
         return not asks and super().may_run_early(node)

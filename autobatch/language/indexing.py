@@ -147,9 +147,9 @@ def _check_slices(index: Any) -> None:
     slices = [part for part in (index if isinstance(index, tuple) else (index,)) if isinstance(part, slice)]
     if any(per_member(bound) for part in slices for bound in (part.start, part.stop, part.step)):
         raise errors.TypeMismatchError(
-            "The bounds of this slice differ between members, so its shape would too.",
-            help="tf.gather(x, start + tf.range(n)) takes n items from each member's own start; "
-            "tf.where(tf.range(len(x)) < n, x, 0) keeps the first n of each.",
+            "The bounds of this slice are known only when the program runs, but the shape of an array must be before.",
+            help="list(x)[a:b] is a list of any length; in `for i in ab.unroll(range(n))` i is known; tf.gather(x, "
+            "start + tf.range(n)) takes n items from each member's own start.",
             kind="slice-bounds",
         )
 

@@ -146,6 +146,17 @@ def zipped(lists: Sequence[Any]) -> MemberList:
     return derived(MemberList(tuple(values.kinds for values in each), tuple(columns), number(length)), *lists)
 
 
+def kept_iterator(value: Any) -> Any:
+    """``reversed(xs)`` and its like under a name: it goes through ``xs`` once, as it is then; a list does not."""
+    if isinstance(value, MemberList):
+        raise errors.TypeMismatchError(
+            "An iterator over a list whose length differs between members is kept here.",
+            help="make a list of it, list(zip(...)), or loop over it where it is made.",
+            kind="kept-iterator",
+        )
+    return value
+
+
 def numbered(values: MemberList, start: Any) -> MemberList:
     """``enumerate(values, start)``, as a list"""
     first = start.tensor if isinstance(start, WeakScalar) else tf.cast(start, tf.int64)

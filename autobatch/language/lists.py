@@ -320,7 +320,8 @@ def _items_text(value: MemberList) -> str:
         # tf.nest shows structures with dots in place of what they hold.
         column_text = f"{column.dtype.name}{list(column.shape[1:])}" if is_tensor(column) else str(column)
         texts.append(f"Python {kind.__name__}" if kind else column_text)
-    return ", ".join(texts)
+    text = ", ".join(texts)
+    return f"{type(value.kinds).__name__}({text})" if isinstance(value.kinds, MemberObject) else text
 
 
 def item_at(value: MemberList, position: Any) -> Any:

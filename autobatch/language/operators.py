@@ -59,7 +59,7 @@ from autobatch.language.list_methods import (
     reverse,
     rotate,
 )
-from autobatch.language.list_queries import counted, extreme, in_list, index, summed
+from autobatch.language.list_queries import counted, extreme, in_list, index, kept_iterator, summed
 from autobatch.language.lists import MemberList, is_list
 from autobatch.language.mathematics import stand_in
 from autobatch.language.numbers import bool_, cast_to, divmod_, float_, int_, pow_, round_
@@ -99,11 +99,11 @@ __all__ = [
     "augment", "blank", "bool_", "both", "cast_to", "clear", "copied", "counted", "deepcopy", "delete", "distinct",
     "divmod_", "either", "equal", "exchange", "extend", "float_", "getitem", "gone_through", "held", "ifexp",
     "in_place", "index", "indices", "insert", "int_", "is_a", "is_object", "item", "item_from_end", "items_of",
-    "length_from_end", "max_by", "member_class", "method", "min_by", "not_", "numpy_", "of_fields", "of_range", "or_",
-    "ordered", "place", "place_of_append", "pop", "pop_inside", "pow_", "raise_", "raise_untold", "range_", "remove",
-    "replaced", "reverse", "rotate", "round_", "rows", "sequence", "setattr_", "setitem", "shallow_copy", "slice_",
-    "sort_by", "sorted_by", "stand_in", "truth", "unpack", "unpack_rest", "unroll", "unroll_first", "unrolled",
-    "untold",
+    "kept_iterator", "length_from_end", "max_by", "member_class", "method", "min_by", "not_", "numpy_", "of_fields",
+    "of_range", "or_", "ordered", "place", "place_of_append", "pop", "pop_inside", "pow_", "raise_", "raise_untold",
+    "range_", "remove", "replaced", "reverse", "rotate", "round_", "rows", "sequence", "setattr_", "setitem",
+    "shallow_copy", "slice_", "sort_by", "sorted_by", "stand_in", "truth", "unpack", "unpack_rest", "unroll",
+    "unroll_first", "unrolled", "untold",
 ]  # fmt: skip
 
 

@@ -279,17 +279,25 @@ class Analysis:
 
     def refusal(self, op: ir.LocalOp, name: str, other: str) -> errors.UnsupportedSyntaxError:
         shown, also = name.split(".")[0], other.split(".")[0]
+        what, copy = self.kind(name)
         made = (o.location for b in self.function.blocks for o in b.ops if other in o.outputs and o is not op)
         return errors.UnsupportedSyntaxError(
-            f"`{shown}` is changed in place, and `{also}` may be the same {'list' if self.is_list(name) else 'array'}, "
-            "a part of it, or hold it.",
+            f"`{shown}` is changed in place, and `{also}` may be the same {what}, a part of it, or hold it.",
             [(op.location, "changed here"), (next(made, self.function.location), f"`{also}`")],
-            f"copy what is to stay as it is: {self.copy(name)}; or change it by its first name.",
+            f"copy what is to stay as it is: {copy}; or change it by its first name.",
             kind="shared-array",
         )
 
-    def copy(self, name: str) -> str:
-        return "list(...)" if self.is_list(name) else "tf.identity(...)"
+    def kind(self, name: str) -> tuple[str, str]:
+        """What it is, and how it is copied."""
+        match self.types[name]:
+            case MemberObject():
+                return "object", "copy.deepcopy(...)"
+            case dict():
+                return "dict", "dict(...)"
+            case list() | MemberList():
+                return "list", "list(...)"
+        return "array", "tf.identity(...)"
 
 
 def _was_known(old: Type, new: Type) -> bool:
