@@ -24,9 +24,14 @@ def flagged(name: str) -> str | None:
     return name.removeprefix(_MARK) if name.startswith(_MARK) else None
 
 
+def _own(value: Any) -> dict[str, Any]:
+    """What a member's object holds, if that is a dict: one of slots has no flags."""
+    return getattr(value, "__dict__", {}) if isinstance(value, MemberObject) else {}
+
+
 def is_none(value: MemberObject, name: str) -> bool:
     """Whether an object's attribute is None; raises UnsupportedSyntaxError if it is for some members."""
-    found = vars(value).get(flag(name), False)
+    found = _own(value).get(flag(name), False)
     if isinstance(found, bool):
         return found
     raise errors.UnsupportedSyntaxError(
@@ -38,11 +43,10 @@ def is_none(value: MemberObject, name: str) -> bool:
 
 def attribute_is_none(value: Any, name: str) -> Any:
     """``value.name is None``"""
-    has_flag = isinstance(value, MemberObject) and flag(name) in vars(value)
-    return vars(value)[flag(name)] if has_flag else getattr(value, name) is None
+    own = _own(value)
+    return own[flag(name)] if flag(name) in own else getattr(value, name) is None
 
 
 def attribute_if_any(value: Any, name: str) -> Any:
     """``value.name``, for members for which it is not None."""
-    has_flag = isinstance(value, MemberObject) and flag(name) in vars(value)
-    return object.__getattribute__(value, name) if has_flag else getattr(value, name)
+    return object.__getattribute__(value, name) if flag(name) in _own(value) else getattr(value, name)

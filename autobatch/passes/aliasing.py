@@ -15,12 +15,13 @@ Programs that change nothing in place are not looked at.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
 
-from autobatch import errors, ir
+from autobatch import context, errors, ir
 from autobatch.ir.flow import live_before, liveness
 from autobatch.ir.typed import TypedProgram
 from autobatch.ir.types import Static, Tensor, Type, dynamic, leaves, opaque, same, structure
@@ -238,6 +239,11 @@ class Analysis:
                 raise _given_twice(op, old)
             if FROM_OUTSIDE in state.partners(old):
                 raise _from_outside(op, old)
+            # What was surely one object may be another, now that a walk over attributes is known to go on.
+            for other in self.given_before(i, k, new) if context.optional_attributes() else ():
+                is_another = other.split(".")[0] != old.split(".")[0]
+                if is_another and other not in state.like(old):
+                    raise self.refusal(op, old, other)
             for other in sorted(state.partners(old) & {*live, *op.inputs} - {new, old, *op.outputs}):
                 if not self.is_affected(other, op, old):
                     continue
@@ -257,6 +263,14 @@ class Analysis:
             ops = [o for k, op in enumerate(block.ops) for o in (op, *copies.get((i, k), ()))]
             blocks.append(replace(block, ops=tuple(ops)))
         return replace(self.function, blocks=tuple(blocks))
+
+    def given_before(self, i: int, k: int, new: str) -> Iterator[str]:
+        """The names that get what an operation has changed by copies that ``_with_copies`` has put behind it."""
+        op, *behind = self.function.blocks[i].ops[k:]
+        for copy in itertools.takewhile(lambda each: each.location == op.location, behind):
+            copies = isinstance(copy, ir.Primitive) and copy.function == ir.COPY
+            if copies and original(copy.inputs[0]) == original(new):
+                yield original(copy.outputs[0])
 
     def check_handed_back(self) -> None:
         """Refuses an argument that is changed under another name only, if it is to come back to a caller."""

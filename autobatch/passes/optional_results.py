@@ -42,7 +42,8 @@ def _check(value: Any, name: str) -> None:
 
 def _flags(value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, MemberObject):
-        yield from ((name, part) for each, part in vars(value).items() if (name := flagged(each)) is not None)
+        parts = zip(*value.__tf_flatten__(), strict=True)  # type: ignore[attr-defined]
+        yield from ((name, part) for each, part in parts if (name := flagged(each)) is not None)
     if isinstance(value, dict | list | tuple | MemberObject):
         for part in parts_of(value):
             yield from _flags(part)

@@ -831,3 +831,29 @@ def nan_stays_in_its_list(n):
 @case(N([1, 2, 3]))
 def nan_is_not_above(n):
     return max([1.0, float("nan"), 2.0][:n]), min([1.0, float("nan"), 0.5][:n])
+
+
+def _grown(n):
+    xs = []
+    for i in range(n):
+        xs.append(i)
+    return xs
+
+
+@case(n, refused="kept-iterator")
+def an_iterator_under_a_name(n):
+    it = reversed(_grown(n))
+    total = 0
+    for x in it:
+        total += x
+    for x in it:
+        total += 100 * x
+    return total
+
+
+@case(n, refused="kept-iterator")
+def an_iterator_that_a_nested_function_reads_twice(n):
+    def both(it):
+        return sum(it) + sum(it) * 1000
+
+    return both(reversed(_grown(n)))

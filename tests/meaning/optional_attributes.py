@@ -198,3 +198,44 @@ def the_one_asked_more(n, x):
         p.offer(x, i)
     best = max(p, q, key=lambda b: b.count)
     return best.count, -1.0 if best.score is None else best.score
+
+
+@case(np.array([0, 1, 2, 3]), refused="shared-array")
+def a_walk_that_begins_again(n):
+    root = Tree(3)
+    for i in range(n):
+        c = root
+        while c.left is not None:
+            c = c.left
+        c.left = Tree(i)
+    return root.v
+
+
+@case(np.array([0, 1, 2, 3]))
+def one_walk(n):
+    root = Tree(3, Tree(n), Tree(1))
+    c = root
+    while c.left is not None:
+        c = c.left
+    return root.v * 10 + c.v
+
+
+class Slotted:
+    __slots__ = ("low", "high")
+
+    def __init__(self):
+        self.low = None
+        self.high = 0
+
+    def add(self, x):
+        if self.low is None or x < self.low:
+            self.low = x
+        self.high = max(x, self.high)
+
+
+@case(N, refused="path-types-differ")
+def of_slots(n):
+    s = Slotted()
+    for i in range(n):
+        s.add(i * 5 % 7)
+    return s.high
