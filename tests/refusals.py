@@ -313,6 +313,14 @@ def seeks_a_row(x):
     return 1 if [x] in rows else 2  # here
 
 
+def keeps_an_iterator(x):
+    found = [x]
+    while len(found) < x:
+        found.append(x)
+    last = reversed(found)  # here
+    return sum(last) + sum(last)
+
+
 def sums_pairs(x):
     pairs = [(1, x)]
     while len(pairs) < x:
@@ -591,7 +599,7 @@ CASES = [
     (meets_a_wide_int, TypeMismatchError),
     (is_it_the_same, TypeMismatchError), (repeats_a_tuple, TypeMismatchError), (meets_a_huge_int, TypeMismatchError),
     (repeats_a_row, TypeMismatchError), (list_in_a_set, TypeMismatchError), (list_of_texts, TypeMismatchError),
-    (seeks_a_row, TypeMismatchError), (sums_pairs, TypeMismatchError), (assigns_a_slice, TypeMismatchError),
+    (seeks_a_row, TypeMismatchError), (sums_pairs, TypeMismatchError), (keeps_an_iterator, TypeMismatchError), (assigns_a_slice, TypeMismatchError),
     (adds_in_place, TypeMismatchError), (deque_of_a_length, TypeMismatchError),
     (deque_as_a_list, UnsupportedSyntaxError), (changed_by_a_helper, TypeMismatchError),
     (changes_a_global, UnsupportedSyntaxError),
