@@ -29,6 +29,7 @@ from autobatch.frontend.syntax import (
     support,
 )
 
+# What zip may go through as it stands: a name for it would keep an iterator.
 _LAZY = ("range", "reversed", "enumerate", "zip", "map", "filter")
 
 
@@ -73,10 +74,9 @@ class _ItemLoops(gast.NodeTransformer):
 
     def zipped(self, node: gast.For, targets: list[gast.AST], given: list[gast.AST]) -> gast.AST | Statements:
         """What else is zipped is made before the lengths are asked for, which it may change."""
-        of_names = [k for k, each in enumerate(given) if isinstance(each, gast.Name | gast.Attribute)]
-        chosen = [
-            k for k in of_names if (item := getattr(targets[k], "id", None)) and self.applies(node, item, given[k])
-        ]
+        lists = [k for k, each in enumerate(given) if isinstance(each, gast.Name | gast.Attribute)]
+        named = [k for k in lists if isinstance(targets[k], gast.Name)]
+        chosen = [k for k in named if self.applies(node, targets[k].id, given[k])]
         if not chosen:
             return node
         self.found = True

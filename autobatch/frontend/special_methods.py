@@ -1,5 +1,5 @@
 """What Python calls by itself, where it may be a function of the program: ``p(x)``, ``while p``, ``x in p``, ``p[k]``,
-``float(p)``, ``2 * p``, ``p[k] = v``, and the setter of ``p.x = v``.
+``float(p)``, ``2 * p``, ``p += q``, ``p[k] = v``, and the setter of ``p.x = v``.
 """
 
 from __future__ import annotations
