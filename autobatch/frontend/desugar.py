@@ -59,6 +59,7 @@ def desugar(
     deques.check(source)
     desugarer = _Desugarer(source, ListMethods(source).visit(source.tree), callee_of, unrolled)
     desugarer.holds = "exceptions_hold" in modes
+    desugarer.nothing_early = "nothing_early" in modes
     return desugarer.run()
 
 

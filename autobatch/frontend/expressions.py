@@ -105,6 +105,8 @@ class _InScope(gast.NodeTransformer):
 class Expressions(Scope):
     """Desugars expressions; the statements that must run before them go to ``out``."""
 
+    nothing_early = False  # whether operands and arms are for those members alone that get there
+
     def __init__(self, *args: Any):
         super().__init__(*args)
         self.out: Statements = []
@@ -310,7 +312,7 @@ class Expressions(Scope):
 
     def may_run_early(self, node: gast.AST) -> bool:
         """Whether a member that does not need the value may compute it all the same."""
-        return is_cheap(node) and not self.sometimes_unset.intersection(names(node))
+        return not self.nothing_early and is_cheap(node) and not self.sometimes_unset.intersection(names(node))
 
     def on_BoolOp(self, node: gast.BoolOp) -> gast.AST:
         return self.bool_op(node, wants_value=True)

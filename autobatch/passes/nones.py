@@ -11,19 +11,17 @@ flag goes with the value into calls and back from them.  A batch cannot return N
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import tensorflow as tf
-
-from autobatch import context, errors, ir
+from autobatch import ir
 from autobatch.ir.flow import predecessors
 from autobatch.ir.types import ABSENT, Static
 from autobatch.language.choices import ifexp, not_, truth
 from autobatch.language.objects import MemberObject
-from autobatch.language.values import is_tensor
+from autobatch.passes.displays import with_copies
+from autobatch.passes.none_operands import check_present, failure, takes_none, with_none
 
 Variable = tuple[str, str]  # function, variable
 Kinds = Mapping[Variable, frozenset[bool]]  # whether variables are None: always, never, or now and then
@@ -37,11 +35,12 @@ IS_NONE, IS_NOT_NONE = "is_(«0», None)", "not_(is_(«0», None))"
 
 def with_flags(program: ir.Program) -> ir.Program:
     """The program in which no variable is None for some members only; the same one if that holds already."""
+    given, program = program, with_copies(program)
     kinds, known = _kinds(program, {}), {}
     while True:  # to know where a variable is not None tells more about those that it is copied to
         mixed = {v for v, found in kinds.items() if len(found) > 1}
         if not mixed:
-            return program
+            return given
         flags = [_Flags(f, program, kinds, mixed) for f in program.functions]
         known = {(each.function.name, *at): there for each in flags for at, there in each.known().items()}
         sharper = _kinds(program, known)
@@ -181,13 +180,13 @@ class _Flags:
         if pairs := _copied(op):
             if not self.mixed.intersection(op.outputs):
                 return [op]
-            return [*self.copy(op), *(flag for v, u in pairs if v in self.mixed for flag in self.flag(v, u, op, known))]
+            return [*self.copy(op), *self.flags(pairs, op, known)]
         if op.function.template in (IS_NONE, IS_NOT_NONE) and op.inputs[0] in self.mixed:
             function = ir.COPY if op.function.template == IS_NONE else _NOT
             return [replace(op, function=function, inputs=(_flag(op.inputs[0]),))]
         read = sorted({*op.inputs} & self.mixed - known)
-        if read and _may_run_twice(op.function):
-            op = replace(op, function=_with_none(op, read), inputs=(*op.inputs, *map(_flag, read)))
+        if read and takes_none(op.function):
+            op = replace(op, function=with_none(op, read), inputs=(*op.inputs, *map(_flag, read)))
             read = []
         checks = [ir.Primitive((), _present(v), (_flag(v),), op.location) for v in read]
         if is_none(op) and op.outputs[0] in self.mixed:
@@ -204,7 +203,21 @@ class _Flags:
     def absent(self, variable: str) -> str:
         return f"{variable}.absent"
 
-    def flag(self, variable: str, source: str, op: ir.LocalOp, known: frozenset[str]) -> list[ir.LocalOp]:
+    def flags(
+        self, pairs: Sequence[tuple[str, str]], op: ir.LocalOp, known: frozenset[str]
+    ) -> Iterator[ir.LocalOp]:
+        """Sets the flags of what is copied at once."""
+        pairs = [(v, source) for v, source in pairs if v in self.mixed]
+        if len(pairs) == 1:
+            ((v, source),) = pairs
+            yield from self.flag(v, source, op, known)
+            return
+        for v, source in pairs:  # what was a flag may be set by then
+            yield from (replace(flag, outputs=(f"{_flag(v)}.next",)) for flag in self.flag(v, source, op, known))
+        for v, _ in pairs:
+            yield ir.Primitive((_flag(v),), ir.COPY, (f"{_flag(v)}.next",), op.location)
+
+    def flag(self, variable: str, source: str, op: ir.LocalOp, known: frozenset[str]) -> list[ir.Primitive]:
         """Sets a variable's flag, which has become what another was."""
         if source in self.mixed - known:
             return [ir.Primitive((_flag(variable),), ir.COPY, (_flag(source),), op.location)]
@@ -294,63 +307,8 @@ def _truth(none: Any, value: Any) -> Any:
     return ifexp(none, lambda: False, lambda: truth(value))
 
 
-# What takes None too and changes nothing; templates of other calls are those of the user's, and of methods.
-_TAKE_NONE = {
-    "and_", "bool_", "both", "either", "ifexp", "in_", "is_", "is_a", "is_object", "isinstance_", "not_", "or_",
-    "raised", "truth",
-}  # fmt: skip
-
-
-def _may_run_twice(function: ir.Expression) -> bool:
-    return function.kind == "member" and set(re.findall(r"(\w+)\(", function.template)) <= _TAKE_NONE
-
-
-def _with_none(op: ir.Primitive, read: Sequence[str]) -> ir.Expression:
-    """What an operation does where variables that it reads, the flags of which are its last inputs, may be None."""
-    function, count = op.function, len(op.inputs)
-
-    def decided(values: tuple, flags: tuple) -> Any:
-        if not flags:
-            return function.call(*values)
-        variable, none = read[-len(flags)], truth(flags[0])
-        holes = [None if v == variable else value for v, value in zip(op.inputs, values, strict=True)]
-
-        def absent() -> Any:
-            return decided(tuple(holes), flags[1:])
-
-        def present() -> Any:
-            return decided(values, flags[1:])
-
-        if values[op.inputs.index(variable)] is ABSENT:
-            none = True
-        try:
-            with context.collected_remarks() as made:
-                result = ifexp(none, absent, present)
-        except Exception as error:  # what it does to None, mostly; if not, it does it again
-            if function.instead is not None:
-                caught = function.instead(error if isinstance(error, AttributeError) else TypeError())
-                return ifexp(none, caught.call, present)
-            _check_present(none, _failure(variable))
-            return present()
-        for remark in made:
-            context.remark(remark)
-        return result
-
-    text = f"unless_none({function.template}, {', '.join(f'«{count + k}»' for k in range(len(read)))})"
-    return replace(function, template=text, call=lambda *given: decided(given[:count], given[count:]))
-
-
-def _failure(variable: str) -> str:
-    return f"`{variable.split('.')[0]}` is None where a value is needed"
-
-
 def _present(variable: str) -> ir.Expression:
-    return ir.Expression("present(«0»)", lambda none: _check_present(none, _failure(variable)))
-
-
-def _check_present(none: Any, failure: str) -> None:
-    known = truth(none)
-    context.check(tf.logical_not(known) if is_tensor(known) else not known, errors.NoneValueError, failure)
+    return ir.Expression("present(«0»)", lambda none: check_present(none, failure(variable)))
 
 
 def _entered(flagged: ir.Program, program: ir.Program) -> ir.Program:
@@ -369,8 +327,8 @@ def _entered(flagged: ir.Program, program: ir.Program) -> ir.Program:
     results = (*entry.outputs, *flagged.entry.outputs[len(entry.outputs) :])
     after = []
     if _flag(entry.outputs[0]) in results:
-        failure = f"`{entry.name}` returns None, which no batch can hold"
-        check = ir.Expression("returned(«0»)", lambda none: _check_present(none, failure))
+        told = f"`{entry.name}` returns None, which no batch can hold"
+        check = ir.Expression("returned(«0»)", lambda none: check_present(none, told))
         after.append(ir.Primitive((), check, (_flag(entry.outputs[0]),), place))
     ops = (*before, ir.Call(results, name, tuple(given), place), *after)
     outer = replace(entry, blocks=(ir.Block(ops, ir.Return()),))

@@ -34,7 +34,8 @@ def raise_at(location: ir.Location, error: Exception) -> NoReturn:
     location = _refined(error, location)
     shown = _explained(error, location)
     if isinstance(shown, errors.AutobatchError):
-        shown.helpers = frozenset(at.tb_frame.f_code for at in _helpers(error))
+        told = getattr(error, "helpers", frozenset())
+        shown.helpers = told.union(at.tb_frame.f_code for at in _helpers(error))
     if shown is not error:
         raise shown from error
     if isinstance(error, errors.AutobatchError):

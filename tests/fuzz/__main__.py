@@ -10,11 +10,13 @@ import typer
 from hypothesis import HealthCheck, Phase, given, note, seed, settings
 from rich.progress import Progress
 
-from tests.fuzz import classes, control, dicts, exceptions, functions, lists, numbers, objects, outside, special
+from tests.fuzz import (
+    classes, control, dicts, exceptions, functions, lists, nones, numbers, objects, outside, rows, special,
+)  # fmt: skip
 
 FAMILIES = {
     "classes": classes, "control": control, "dicts": dicts, "exceptions": exceptions, "functions": functions,
-    "lists": lists, "numbers": numbers, "objects": objects, "outside": outside,
+    "lists": lists, "nones": nones, "numbers": numbers, "objects": objects, "outside": outside, "rows": rows,
     "special": special,
 }  # fmt: skip
 

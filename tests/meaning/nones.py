@@ -403,3 +403,124 @@ def none_as_an_operand(n):
     except TypeError:
         s = s + 1
     return s, n == None, n != None
+
+
+def or_zero(a):
+    return 0 if a is None else a + 1
+
+
+def first_of(a, b):
+    return a if a is not None else b
+
+
+def is_missing(v):
+    return v is None
+
+
+def labelled(a, *others):
+    return -1 if a is None else a + len(others)
+
+
+@case(x, n)
+def none_given_to_helpers_that_test_it(x, n):
+    best = None
+    for k in range(n):
+        if k * k > x:
+            best = k
+            break
+    a = n if n > 2 else None
+    return or_zero(best), first_of(a, 7) + first_of(None, 3), first_of(best, a) or 5, 1 if is_missing(a) else 2
+
+
+@case(x, n)
+def none_given_to_lambdas_that_test_it(x, n):
+    a = None
+    if n > 2:
+        a = x
+    gone = lambda v: v is None
+    either = lambda v, w: w if v is None else v
+    return gone(a), either(a, n), either(n, a)
+
+
+@case(x, n, fails=[0, 1, 2, 11])
+def none_given_to_helpers_that_compute_with_it(x, n):
+    def twice(v):
+        return v * 2
+
+    a = None
+    if n > 2:
+        a = x
+    return twice(a) + or_zero(a)
+
+
+@case(x, n)
+def none_as_a_first_operand(x, n):
+    a = None
+    if n > 2:
+        a = x
+    b = a and 5
+    c = a and n
+    d = (a or None) and x + 1
+    return b is None, 0 if c is None else c, d or 7
+
+
+@case(x, n)
+def helpers_that_return_none_for_none(x, n):
+    def halved(v):
+        return v and v // 2
+
+    a = halved(x if n > 3 else None)
+    return -1 if a is None else a
+
+
+@case(x, n)
+def operands_that_are_not_reached(x, n):
+    best = None
+    for k in range(n):
+        if k * k > x:
+            best = k
+    found = best is not None
+    a = 1 if found and best > 3 else 0
+    b = best if n % 2 else 5
+    c = best + 1 if found else 0
+    d = not found or best < 3
+    while found and best < 10:
+        best += 3
+    return a, -1 if b is None else b, c, d, best or 0
+
+
+@case(x, n)
+def none_given_to_a_helper_within_try(x, n):
+    def twice(v):
+        return v * 2
+
+    a = x if n > 3 else None
+    try:
+        b = twice(a) + or_zero(a)
+    except TypeError:
+        b = or_zero(a)
+    return b
+
+
+@case(x, n)
+def none_among_several_names_at_once(x, n):
+    a, b, s = None, find(x, n), 0
+    c = -1 if b is None else b
+    a, b = b, a
+    d, e, f = a, n, None
+    if n > 3:
+        d, f, s = f, d, s + 1
+    return c, or_zero(a), or_zero(b), -1 if d is None else d, e, -1 if f is None else f, s
+
+
+@case(x, n)
+def exchanged_in_a_loop(x, n):
+    a, b = None, None if x % 2 else x
+    for i in range(n):
+        try:
+            a, b = b, a
+            if b is None and i == 2:
+                b = i
+        except TypeError:
+            a = 3
+    return or_zero(a), or_zero(b), a is None, b is None
