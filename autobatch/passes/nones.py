@@ -11,6 +11,7 @@ flag goes with the value into calls and back from them.  A batch cannot return N
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -24,11 +25,15 @@ from autobatch.passes.displays import with_copies
 from autobatch.passes.none_operands import check_present, failure, takes_none, with_none
 
 Variable = tuple[str, str]  # function, variable
-Kinds = Mapping[Variable, frozenset[bool]]  # whether variables are None: always, never, or now and then
+# Whether variables are None: True where they are, False where not, None where it is for all members as the operation
+# finds that sets them.
+Kinds = Mapping[Variable, frozenset[bool | None]]
 
 NONE = ir.Expression("None", lambda: None)
 _ABSENT = ir.Expression("absent", lambda: ABSENT)
 _TRUE, _FALSE = ir.Expression("True", lambda: True), ir.Expression("False", lambda: False)
+_OR_ABSENT = ir.Expression("or_absent(«0»)", lambda value: ABSENT if value is None else value)
+_IS_ABSENT = ir.Expression("is_absent(«0»)", lambda value: value is ABSENT)
 _NOT = ir.Expression("not «0»", not_)
 IS_NONE, IS_NOT_NONE = "is_(«0», None)", "not_(is_(«0», None))"
 
@@ -38,7 +43,7 @@ def with_flags(program: ir.Program) -> ir.Program:
     given, program = program, with_copies(program)
     kinds, known = _kinds(program, {}), {}
     while True:  # to know where a variable is not None tells more about those that it is copied to
-        mixed = {v for v, found in kinds.items() if len(found) > 1}
+        mixed = {v for v, found in kinds.items() if True in found and len(found) > 1}
         if not mixed:
             return given
         flags = [_Flags(f, program, kinds, mixed) for f in program.functions]
@@ -76,6 +81,16 @@ def is_none(op: ir.LocalOp) -> bool:
     return isinstance(op, ir.Primitive) and op.function.template == "None" and len(op.outputs) == 1
 
 
+def _kind(op: ir.LocalOp) -> bool | None:
+    """Whether an operation that neither copies nor calls gives None."""
+    if is_none(op):
+        return True
+    return None if isinstance(op, ir.Primitive) and _MAY_GIVE_NONE.search(op.function.template) else False
+
+
+_MAY_GIVE_NONE = re.compile(r"\w\(|[»\w]\.[^\W\d]|[»\w]\[")  # calls, attributes and items
+
+
 def _copied(op: ir.LocalOp) -> list[tuple[str, str]]:
     """What an operation that only copies assigns, with where it is from."""
     if isinstance(op, ir.Primitive) and op.inputs and op.function == ir.copies(len(op.outputs)):
@@ -92,10 +107,10 @@ def _kinds(program: ir.Program, known: Mapping[tuple[str, int, int], frozenset[s
     while True:
         found = dict(kinds)
 
-        def add(variable: Variable, more: Iterable[bool], found: dict = found) -> None:
+        def add(variable: Variable, more: Iterable[bool | None], found: dict = found) -> None:
             found[variable] = found.get(variable, frozenset()).union(more)
 
-        def read(f: ir.Function, variable: str, at: tuple[int, int], found: dict = found) -> Iterable[bool]:
+        def read(f: ir.Function, variable: str, at: tuple[int, int], found: dict = found) -> Iterable[bool | None]:
             return {False} if variable in known.get((f.name, *at), ()) else found.get((f.name, variable), ())
 
         for f, i, k, op in _operations(program):
@@ -110,7 +125,7 @@ def _kinds(program: ir.Program, known: Mapping[tuple[str, int, int], frozenset[s
                     add((f.name, v), read(f, source, (i, k)))
             else:
                 for v in op.outputs:
-                    add((f.name, v), {is_none(op)})
+                    add((f.name, v), {_kind(op)})
         if found == kinds:
             return kinds
         kinds = found
@@ -130,7 +145,7 @@ class _Flags:
         self,
         function: ir.Function,
         program: ir.Program,
-        kinds: Mapping[Variable, frozenset[bool]],
+        kinds: Kinds,
         mixed: set[Variable],
     ):
         self.function, self.program, self.kinds, self.all_mixed = function, program, kinds, mixed
@@ -172,6 +187,17 @@ class _Flags:
         """Whether it is None wherever it is set."""
         return self.kinds.get((self.function.name, variable)) == {True}
 
+    def may_be_none(self, variable: str) -> bool:
+        """Whether it may be None for all members, where no test tells so."""
+        return None in self.kinds.get((self.function.name, variable), ())
+
+    def told(self, variable: str, found: str, location: ir.Location) -> list[ir.Primitive]:
+        """Sets a variable and its flag by what has been found."""
+        return [
+            ir.Primitive((variable,), _OR_ABSENT, (found,), location),
+            ir.Primitive((_flag(variable),), _IS_ABSENT, (variable,), location),
+        ]
+
     # --- operations -------------------------------------------------------------------------------
 
     def lowered(self, op: ir.LocalOp, known: frozenset[str]) -> list[ir.LocalOp]:
@@ -192,16 +218,29 @@ class _Flags:
         if is_none(op) and op.outputs[0] in self.mixed:
             op = replace(op, function=_ABSENT)
             return [op, ir.Primitive((_flag(op.outputs[0]),), _TRUE, (), op.location)]
-        flags = [ir.Primitive((_flag(v),), _FALSE, (), op.location) for v in op.outputs if v in self.mixed]
+        flags = []
+        if _kind(op) is None:
+            found = {v: f"{v}.found" for v in op.outputs if v in self.mixed}
+            flags = [each for v, name in found.items() for each in self.told(v, name, op.location)]
+            op = replace(op, outputs=tuple(found.get(v, v) for v in op.outputs))
+        else:
+            flags = [ir.Primitive((_flag(v),), _FALSE, (), op.location) for v in op.outputs if v in self.mixed]
         return [*checks, op, *flags]
 
     def copy(self, op: ir.Primitive) -> list[ir.LocalOp]:
-        """Copies, where what is always None is absent."""
-        before = [ir.Primitive((self.absent(u),), _ABSENT, (), op.location) for u in op.inputs if self.is_none(u)]
-        return [*before, replace(op, inputs=tuple(self.absent(u) if self.is_none(u) else u for u in op.inputs))]
+        """Copies, where what is None is absent."""
+        inputs = [u if v not in self.mixed else self.held(u) for v, u in zip(op.outputs, op.inputs, strict=True)]
+        before = [self.hold(u, op.location) for u, held in zip(op.inputs, inputs, strict=True) if held != u]
+        return [*before, replace(op, inputs=tuple(inputs))]
 
-    def absent(self, variable: str) -> str:
-        return f"{variable}.absent"
+    def held(self, variable: str) -> str:
+        """Where what is None for all members is absent."""
+        may_be = variable not in self.mixed and self.may_be_none(variable)
+        return f"{variable}.absent" if may_be or self.is_none(variable) else variable
+
+    def hold(self, variable: str, location: ir.Location) -> ir.Primitive:
+        inputs = () if self.is_none(variable) else (variable,)
+        return ir.Primitive((self.held(variable),), _OR_ABSENT if inputs else _ABSENT, inputs, location)
 
     def flags(
         self, pairs: Sequence[tuple[str, str]], op: ir.LocalOp, known: frozenset[str]
@@ -221,6 +260,8 @@ class _Flags:
         """Sets a variable's flag, which has become what another was."""
         if source in self.mixed - known:
             return [ir.Primitive((_flag(variable),), ir.COPY, (_flag(source),), op.location)]
+        if self.held(source) != source and not self.is_none(source):
+            return [ir.Primitive((_flag(variable),), _IS_ABSENT, (self.held(source),), op.location)]
         return [ir.Primitive((_flag(variable),), _TRUE if self.is_none(source) else _FALSE, (), op.location)]
 
     def call(self, call: ir.Call, known: frozenset[str]) -> list[ir.LocalOp]:
@@ -229,9 +270,9 @@ class _Flags:
         inputs, in_flags = list(call.inputs), []
         for k, (parameter, v) in enumerate(zip(callee.inputs, call.inputs, strict=True)):
             if (callee.name, parameter) in self.all_mixed:
-                if self.is_none(v):
-                    inputs[k] = self.absent(v)
-                    before.append(ir.Primitive((inputs[k],), _ABSENT, (), call.location))
+                if self.held(v) != v:
+                    inputs[k] = self.held(v)
+                    before.append(self.hold(v, call.location))
                 given = f"{v}.given"
                 before += [replace(op, outputs=(given,)) for op in self.flag(v, v, call, known)]
                 in_flags.append(given)
@@ -241,11 +282,11 @@ class _Flags:
             if (callee.name, result) in self.all_mixed:
                 out_flags.append(_flag(v))
             elif v in self.mixed:
-                none = self.kinds.get((callee.name, result)) == {True}
-                if none:
-                    outputs[k] = f"{v}.returned"
-                    after.append(ir.Primitive((v,), _ABSENT, (), call.location))
-                after.append(ir.Primitive((_flag(v),), _TRUE if none else _FALSE, (), call.location))
+                if {True, None}.isdisjoint(self.kinds.get((callee.name, result), ())):
+                    after.append(ir.Primitive((_flag(v),), _FALSE, (), call.location))
+                else:
+                    outputs[k] = f"{v}.found"
+                    after += self.told(v, outputs[k], call.location)
         made = replace(call, inputs=(*inputs, *in_flags), outputs=(*outputs, *out_flags))
         return [*before, made, *after]
 
@@ -296,7 +337,7 @@ class _Flags:
         """Whether the operation gives the variable a value that is not None."""
         if isinstance(op, ir.Call):
             callee = self.program[op.function]
-            return self.kinds.get((callee.name, callee.outputs[op.outputs.index(variable)])) == {False}
+            return True not in self.kinds.get((callee.name, callee.outputs[op.outputs.index(variable)]), ())
         return not is_none(op)
 
 

@@ -10,9 +10,8 @@ import typer
 from hypothesis import HealthCheck, Phase, given, note, seed, settings
 from rich.progress import Progress
 
-from tests.fuzz import (
-    classes, control, dicts, exceptions, functions, lists, nones, numbers, objects, outside, rows, special,
-)  # fmt: skip
+from tests.fuzz import classes, control, dicts, exceptions, functions, lists, nones, numbers, objects, outside, rows
+from tests.fuzz import special
 
 FAMILIES = {
     "classes": classes, "control": control, "dicts": dicts, "exceptions": exceptions, "functions": functions,

@@ -51,8 +51,8 @@ class _Writer(Writer):
             lambda: f"{self.pick('v', 'w', 'xs')}[{self.index()}]", lambda: f"sum({self.pick('v', 'w', 'xs')})",
             lambda: f"pairs[{self.index()}][{self.pick('0', '1')}]", lambda: f"({self.int()} * 3 + 1) % 11",
             lambda: f"sum(a * b for a, b in {self.pick('pairs', 'zip(v, w)', 'enumerate(xs)')})",
-            lambda: f"max(a for a, _ in pairs)", lambda: f"max({self.name()}, default=n)",
-            lambda: f"sum(second(q) for q in pairs)",
+            lambda: "max(a for a, _ in pairs)", lambda: f"max({self.name()}, default=n)",
+            lambda: "sum(second(q) for q in pairs)",
         )  # fmt: skip
 
     def condition(self) -> str:
@@ -88,7 +88,8 @@ class _Writer(Writer):
             lambda: f"pairs.append({self.pair()})", lambda: f"pairs.append(({self.int()}, {self.int()}))",
             lambda: f"pairs.sort({self.pick('', 'key=second', 'key=lambda q: (q[1], -q[0])', 'key=weight')})",
             lambda: f"pairs[{self.index()}] = {self.pair()}", lambda: f"p = {self.pick(self.pair, 'pairs.pop()')}",
-            lambda: f"n, s = {self.pair()}", lambda: f"pairs = [(a % 5, b) for a, b in {self.pick('pairs', 'zip(w, v)')}]",
+            lambda: f"n, s = {self.pair()}",
+            lambda: f"pairs = [(a % 5, b) for a, b in {self.pick('pairs', 'zip(w, v)')}]",
             lambda: f"s = ({self.int()}) % 13", lambda: f"xs = {self.list()}",
             lambda: f"pairs.insert({self.index()}, {self.pair()})",
         )  # fmt: skip

@@ -524,3 +524,24 @@ def exchanged_in_a_loop(x, n):
         except TypeError:
             a = 3
     return or_zero(a), or_zero(b), a is None, b is None
+
+
+class Seen:
+    def __init__(self, v):
+        self.v, self.last = v, None
+
+
+def nothing(v):
+    return None
+
+
+@case(x, n)
+def none_for_all_beside_none_for_some(x, n):
+    seen = Seen(x)
+    a = None
+    for _ in range(n):
+        a = x
+    b, c = seen.last, nothing(x)
+    if n > 3:
+        b = c = x
+    return or_zero(seen.last), or_zero(a), or_zero(b), or_zero(nothing(x)), first_of([None, x][n % 1], c) or 2
