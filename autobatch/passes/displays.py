@@ -1,8 +1,8 @@
 """A tuple's display that goes to several variables at once, as copies and the rest.
 
-    a, b, c = (x, n + 1, None)   ->   b.made = n + 1
-                                      c.made = None
-                                      a, b, c = x, b.made, c.made
+a, b, c = (x, n + 1, None)   ->   b.made = n + 1
+                                  c.made = None
+                                  a, b, c = x, b.made, c.made
 """
 
 from __future__ import annotations

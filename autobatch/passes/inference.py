@@ -66,7 +66,7 @@ def _infer(program: ir.Program, traces: Traces) -> TypedProgram:
     except _NeverReturn as found:
         return _infer(found.told(program), traces)
     except _NoneSometimes as found:
-        flagged = nones.with_flags(program)
+        flagged = nones.with_flags(program, found.variable)
         if flagged is program:
             raise found.error from None
         return _infer(flagged, traces)
@@ -148,8 +148,8 @@ class _NeverReturn(Exception):  # noqa: N818 (a request, not an error)
 class _NoneSometimes(Exception):  # noqa: N818 (a request, not an error)
     """A variable is None on one path and something else on another."""
 
-    def __init__(self, error: Exception):
-        self.error = error
+    def __init__(self, variable: Variable, error: Exception):
+        self.variable, self.error = variable, error
 
 
 class _TypesOfCalls(Exception):  # noqa: N818 (a request, not an error)
@@ -221,7 +221,7 @@ class _Inference:
         except JoinError as error:
             found = self.mismatch(variable, type_, location, error)
             if Static(None) in (old, type_):
-                raise _NoneSometimes(found) from None
+                raise _NoneSometimes(variable, found) from None
             function, name = variable
             raise (_TypesOfCalls(function, found) if name in self.program[function].inputs else found) from None
         if old is None or not same(old, new):

@@ -87,7 +87,7 @@ def _called(function: ir.Expression) -> set[str]:
 
 
 def _is_users(called: set[str]) -> bool:
-    return not called <= _TAKE_NONE.union(operators.__all__)
+    return not called <= _TAKE_NONE.union(operators.__all__) - {"member_class"}
 
 
 def _accepts_none(op: ir.Primitive, values: Sequence[Any], read: Sequence[str]) -> bool:

@@ -12,11 +12,11 @@ flag goes with the value into calls and back from them.  A batch cannot return N
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from autobatch import ir
+from autobatch import context, errors, ir
 from autobatch.ir.flow import predecessors
 from autobatch.ir.types import ABSENT, Static
 from autobatch.language.choices import ifexp, not_, truth
@@ -34,21 +34,27 @@ _ABSENT = ir.Expression("absent", lambda: ABSENT)
 _TRUE, _FALSE = ir.Expression("True", lambda: True), ir.Expression("False", lambda: False)
 _OR_ABSENT = ir.Expression("or_absent(«0»)", lambda value: ABSENT if value is None else value)
 _IS_ABSENT = ir.Expression("is_absent(«0»)", lambda value: value is ABSENT)
+_FOUND = ".found"  # behind a variable's name: what an operation gives, before there is a flag
 _NOT = ir.Expression("not «0»", not_)
 IS_NONE, IS_NOT_NONE = "is_(«0», None)", "not_(is_(«0», None))"
 
 
-def with_flags(program: ir.Program) -> ir.Program:
-    """The program in which no variable is None for some members only; the same one if that holds already."""
+def with_flags(program: ir.Program, found: Variable) -> ir.Program:
+    """The program in which no variable is None for some members only; the same one if that holds already.
+
+    found: a variable of which the types tell that it is None for some members.
+    """
+    if found[1].endswith(_FOUND):  # there is a flag
+        return program
     given, program = program, with_copies(program)
-    kinds, known = _kinds(program, {}), {}
+    kinds, known = _kinds(program, {}, found), {}
     while True:  # to know where a variable is not None tells more about those that it is copied to
         mixed = {v for v, found in kinds.items() if True in found and len(found) > 1}
         if not mixed:
             return given
         flags = [_Flags(f, program, kinds, mixed) for f in program.functions]
         known = {(each.function.name, *at): there for each in flags for at, there in each.known().items()}
-        sharper = _kinds(program, known)
+        sharper = _kinds(program, known, found)
         if sharper == kinds:
             break
         kinds = sharper
@@ -98,12 +104,13 @@ def _copied(op: ir.LocalOp) -> list[tuple[str, str]]:
     return []
 
 
-def _kinds(program: ir.Program, known: Mapping[tuple[str, int, int], frozenset[str]]) -> Kinds:
-    """Of all variables, from those that operations are known to find not to be None."""
+def _kinds(program: ir.Program, known: Mapping[tuple[str, int, int], frozenset[str]], sometimes: Variable) -> Kinds:
+    """Of all variables, from those that operations are known to find not to be None, and one that may be None."""
     entry = program.entry
     kinds: Kinds = {
         (entry.name, v): frozenset({is_absent(t)}) for v, t in zip(entry.inputs, program.arguments, strict=True)
     }
+    kinds = {**kinds, sometimes: kinds.get(sometimes, frozenset()) | {True}}
     while True:
         found = dict(kinds)
 
@@ -211,6 +218,7 @@ class _Flags:
             function = ir.COPY if op.function.template == IS_NONE else _NOT
             return [replace(op, function=function, inputs=(_flag(op.inputs[0]),))]
         read = sorted({*op.inputs} & self.mixed - known)
+        _ask_for_optional(op, read)
         if read and takes_none(op.function):
             op = replace(op, function=with_none(op, read), inputs=(*op.inputs, *map(_flag, read)))
             read = []
@@ -220,7 +228,7 @@ class _Flags:
             return [op, ir.Primitive((_flag(op.outputs[0]),), _TRUE, (), op.location)]
         flags = []
         if _kind(op) is None:
-            found = {v: f"{v}.found" for v in op.outputs if v in self.mixed}
+            found = {v: f"{v}{_FOUND}" for v in op.outputs if v in self.mixed}
             flags = [each for v, name in found.items() for each in self.told(v, name, op.location)]
             op = replace(op, outputs=tuple(found.get(v, v) for v in op.outputs))
         else:
@@ -242,9 +250,7 @@ class _Flags:
         inputs = () if self.is_none(variable) else (variable,)
         return ir.Primitive((self.held(variable),), _OR_ABSENT if inputs else _ABSENT, inputs, location)
 
-    def flags(
-        self, pairs: Sequence[tuple[str, str]], op: ir.LocalOp, known: frozenset[str]
-    ) -> Iterator[ir.LocalOp]:
+    def flags(self, pairs: Sequence[tuple[str, str]], op: ir.LocalOp, known: frozenset[str]) -> Iterator[ir.LocalOp]:
         """Sets the flags of what is copied at once."""
         pairs = [(v, source) for v, source in pairs if v in self.mixed]
         if len(pairs) == 1:
@@ -285,7 +291,7 @@ class _Flags:
                 if {True, None}.isdisjoint(self.kinds.get((callee.name, result), ())):
                     after.append(ir.Primitive((_flag(v),), _FALSE, (), call.location))
                 else:
-                    outputs[k] = f"{v}.found"
+                    outputs[k] = f"{v}{_FOUND}"
                     after += self.told(v, outputs[k], call.location)
         made = replace(call, inputs=(*inputs, *in_flags), outputs=(*outputs, *out_flags))
         return [*before, made, *after]
@@ -346,6 +352,17 @@ def _truth(none: Any, value: Any) -> Any:
     if value is ABSENT:
         return False
     return ifexp(none, lambda: False, lambda: truth(value))
+
+
+def _ask_for_optional(op: ir.Primitive, read: Collection[str]) -> None:
+    """Raises a request for the attribute to be optional that gets what is None for some members."""
+    setting = re.fullmatch(r"setattr_\(«0», '(\w+)', «1»\)", op.function.template)
+    if setting is not None and op.inputs[1] in read and setting[1] not in context.optional_attributes():
+        error = errors.TypeMismatchError(
+            f"`.{setting[1]}` becomes None for some members.", [(op.location, "")], kind="path-types-differ"
+        )
+        error.optional = frozenset({setting[1]})
+        raise error
 
 
 def _present(variable: str) -> ir.Expression:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import importlib
 import linecache
 import time
 
@@ -10,14 +11,11 @@ import typer
 from hypothesis import HealthCheck, Phase, given, note, seed, settings
 from rich.progress import Progress
 
-from tests.fuzz import classes, control, dicts, exceptions, functions, lists, nones, numbers, objects, outside, rows
-from tests.fuzz import special
-
-FAMILIES = {
-    "classes": classes, "control": control, "dicts": dicts, "exceptions": exceptions, "functions": functions,
-    "lists": lists, "nones": nones, "numbers": numbers, "objects": objects, "outside": outside, "rows": rows,
-    "special": special,
-}  # fmt: skip
+NAMES = (
+    "classes", "control", "dicts", "exceptions", "functions", "lists", "nones", "numbers", "objects", "outside", "rows",
+    "special",
+)  # fmt: skip
+FAMILIES = {name: importlib.import_module(f"tests.fuzz.{name}") for name in NAMES}
 
 
 def main(

@@ -544,4 +544,4 @@ def none_for_all_beside_none_for_some(x, n):
     b, c = seen.last, nothing(x)
     if n > 3:
         b = c = x
-    return or_zero(seen.last), or_zero(a), or_zero(b), or_zero(nothing(x)), first_of([None, x][n % 1], c) or 2
+    return or_zero(seen.last), or_zero(a), or_zero(b), or_zero(nothing(x)), first_of(nothing(n), c) or 2

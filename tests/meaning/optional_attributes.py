@@ -239,3 +239,25 @@ def of_slots(n):
     for i in range(n):
         s.add(i * 5 % 7)
     return s.high
+
+
+class Last:
+    def __init__(self, v, last):
+        self.v, self.last = v, last
+
+    def shown(self):
+        return self.v if self.last is None else self.last
+
+
+@case(N[::-1], N)
+def set_to_what_may_be_none(x, n):
+    p, q = Last(x, None), Last(x, n if n > 3 else None)
+    shown = p.shown() * 100 + q.shown()
+    found = None
+    for k in range(n):
+        if k * k > x:
+            found = k
+    p.last = found
+    shown = shown * 100 + p.shown() * 10 + q.shown()
+    p.last, q.last = q.last, p.last
+    return shown, p.shown(), q.shown(), q.last is None
