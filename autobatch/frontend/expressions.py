@@ -172,11 +172,12 @@ class Expressions(Scope):
 
     def children(self, node: gast.AST) -> gast.AST:
         parts = [*_parts(node)]
-        done = dict(zip(map(id, parts), self.in_order(parts), strict=True))
+        called = node.func if isinstance(node, gast.Call) else None
+        done = dict(zip(map(id, parts), self.in_order(parts, called), strict=True))
         return rebuilt(node, lambda part: done[id(part)])
 
-    def in_order(self, nodes: Sequence[gast.AST]) -> list[gast.AST]:
-        """Expressions that Python evaluates one after the other.
+    def in_order(self, nodes: Sequence[gast.AST], called: gast.AST | None = None) -> list[gast.AST]:
+        """Expressions that Python evaluates one after the other; ``called``, if any, is among them.
 
         What one reads, a later one may change that has become statements: then it is read before these.
         """
@@ -186,7 +187,8 @@ class Expressions(Scope):
             made = self.expression(node)
             if len(self.out) > start and self.changes_anything(node):
                 statements, self.out[start:] = self.out[start:], []
-                done = [self.pinned(value) for value in done]
+                pairs = zip(nodes, done, strict=False)
+                done = [self.pinned_method(value) if each is called else self.pinned(value) for each, value in pairs]
                 self.out += statements
             done.append(made)
         return done
@@ -222,6 +224,13 @@ class Expressions(Scope):
         looks_up = gast.Subscript | gast.Attribute | gast.Call | gast.BinOp
         reads = any(isinstance(part, looks_up) for part in gast.walk(value)) and not is_support(value)
         return self.temporary(value, "before") if reads and isinstance(value, gast.expr) else value
+
+    def pinned_method(self, function: gast.AST) -> gast.AST:
+        """As ``pinned``, but of a method its object: no variable can hold the method of a member's object."""
+        if not isinstance(function, gast.Attribute) or self.static_value(function) is not UNKNOWN:
+            return self.pinned(function)
+        made = gast.Attribute(value=self.pinned(function.value), attr=function.attr, ctx=function.ctx)
+        return gast.copy_location(made, function)
 
     def on_Name(self, node: gast.Name) -> gast.AST:
         if self.lifted and isinstance(self.static_value(node), Callee):

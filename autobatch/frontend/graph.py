@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, TypeGuard
 
 import gast
 
@@ -16,6 +16,7 @@ from autobatch.frontend.core import Core, Helper, Target
 from autobatch.frontend.list_methods import CHANGES
 from autobatch.frontend.source import SUPPORT, compile_functions, function_definition, unparse
 from autobatch.frontend.syntax import Statements, load, names, renamed, support
+from autobatch.language import operators
 from autobatch.language.lists import from_outside, is_list
 
 _PLACES = {"setitem": "place", "append": "place_of_append"}  # of what writes one place
@@ -331,7 +332,14 @@ def _template(node: gast.AST, inputs: tuple[str, ...], outputs: tuple[str, ...])
         expression: gast.AST = gast.copy_location(gast.BinOp(left=target, op=node.op, right=node.value), node)
     else:
         expression = _Plain().visit(copy.deepcopy(node.value))
-    return unparse(renamed(expression, {name: f"«{k}»" for k, name in enumerate(inputs)})).replace("ab__.", "")
+    called = {part.func.id for part in gast.walk(expression) if isinstance(part, gast.Call) and _is_name(part.func)}
+    own = {name: f"user_{name}" for name in called if hasattr(operators, name)}  # those stand without a prefix
+    shown = own | {name: f"«{k}»" for k, name in enumerate(inputs)}
+    return unparse(renamed(expression, shown)).replace("ab__.", "")
+
+
+def _is_name(node: gast.AST) -> TypeGuard[gast.Name]:
+    return isinstance(node, gast.Name)
 
 
 class _Plain(gast.NodeTransformer):

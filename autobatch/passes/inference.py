@@ -51,30 +51,35 @@ def infer(program: ir.Program) -> TypedProgram:
       UndefinedVariableError: a read always finds its variable unset.
       UnrollingNeeded: some loops go over things of several types.
     """
-    return _infer(program, Traces(program.shared))
+    traces, unflagged, sometimes = Traces(program.shared), program, frozenset[Variable]()
+    while True:
+        try:
+            return _typed(program, traces)
+        except (_Raises, _NeverReturn) as found:
+            program = found.told(program)
+        except _TypesOfCalls as found:
+            separated = one_for_each_call(program, found.function)
+            if separated is program:
+                raise found.error from None
+            program = separated
+        except _NoneSometimes as found:
+            flagged = (
+                program if found.variable in sometimes else nones.with_flags(unflagged, sometimes | {found.variable})
+            )
+            if flagged in (program, unflagged):
+                raise found.error from None
+            program, sometimes = flagged, sometimes | {found.variable}
+            continue
+        if not sometimes:
+            unflagged = program
 
 
-def _infer(program: ir.Program, traces: Traces) -> TypedProgram:
+def _typed(program: ir.Program, traces: Traces) -> TypedProgram:
     inference = _Inference(program, traces)
     entry = program.entry
     for variable, type_ in zip(entry.inputs, program.arguments, strict=True):
         inference.record((entry.name, variable), type_, entry.location)
-    try:
-        inference.run()
-    except _Raises as raised:
-        return _infer(raised.told(program), traces)
-    except _NeverReturn as found:
-        return _infer(found.told(program), traces)
-    except _NoneSometimes as found:
-        flagged = nones.with_flags(program, found.variable)
-        if flagged is program:
-            raise found.error from None
-        return _infer(flagged, traces)
-    except _TypesOfCalls as found:
-        separated = one_for_each_call(program, found.function)
-        if separated is program:
-            raise found.error from None
-        return _infer(separated, traces)
+    inference.run()
     functions = []
     for function in program.functions:
         if function.name in inference.entered:

@@ -83,11 +83,12 @@ def with_none(op: ir.Primitive, read: Sequence[str]) -> ir.Expression:
 
 
 def _called(function: ir.Expression) -> set[str]:
-    return set(re.findall(r"(\w+)\(", function.template))
+    """The operators, functions and .methods that an operation calls."""
+    return set(re.findall(r"(\.?\w+)\(", function.template))
 
 
 def _is_users(called: set[str]) -> bool:
-    return not called <= _TAKE_NONE.union(operators.__all__) - {"member_class"}
+    return any(name == "member_class" or name != "raised" and not hasattr(operators, name) for name in called)
 
 
 def _accepts_none(op: ir.Primitive, values: Sequence[Any], read: Sequence[str]) -> bool:

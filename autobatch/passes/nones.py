@@ -34,27 +34,24 @@ _ABSENT = ir.Expression("absent", lambda: ABSENT)
 _TRUE, _FALSE = ir.Expression("True", lambda: True), ir.Expression("False", lambda: False)
 _OR_ABSENT = ir.Expression("or_absent(«0»)", lambda value: ABSENT if value is None else value)
 _IS_ABSENT = ir.Expression("is_absent(«0»)", lambda value: value is ABSENT)
-_FOUND = ".found"  # behind a variable's name: what an operation gives, before there is a flag
 _NOT = ir.Expression("not «0»", not_)
 IS_NONE, IS_NOT_NONE = "is_(«0», None)", "not_(is_(«0», None))"
 
 
-def with_flags(program: ir.Program, found: Variable) -> ir.Program:
+def with_flags(program: ir.Program, sometimes: Collection[Variable]) -> ir.Program:
     """The program in which no variable is None for some members only; the same one if that holds already.
 
-    found: a variable of which the types tell that it is None for some members.
+    sometimes: variables of which the types tell that they are None for some members.
     """
-    if found[1].endswith(_FOUND):  # there is a flag
-        return program
     given, program = program, with_copies(program)
-    kinds, known = _kinds(program, {}, found), {}
+    kinds, known = _kinds(program, {}, sometimes), {}
     while True:  # to know where a variable is not None tells more about those that it is copied to
         mixed = {v for v, found in kinds.items() if True in found and len(found) > 1}
         if not mixed:
             return given
         flags = [_Flags(f, program, kinds, mixed) for f in program.functions]
         known = {(each.function.name, *at): there for each in flags for at, there in each.known().items()}
-        sharper = _kinds(program, known, found)
+        sharper = _kinds(program, known, sometimes)
         if sharper == kinds:
             break
         kinds = sharper
@@ -104,13 +101,15 @@ def _copied(op: ir.LocalOp) -> list[tuple[str, str]]:
     return []
 
 
-def _kinds(program: ir.Program, known: Mapping[tuple[str, int, int], frozenset[str]], sometimes: Variable) -> Kinds:
-    """Of all variables, from those that operations are known to find not to be None, and one that may be None."""
+def _kinds(
+    program: ir.Program, known: Mapping[tuple[str, int, int], frozenset[str]], sometimes: Collection[Variable]
+) -> Kinds:
+    """Of all variables, from those that operations are known to find not to be None, and some that may be None."""
     entry = program.entry
     kinds: Kinds = {
         (entry.name, v): frozenset({is_absent(t)}) for v, t in zip(entry.inputs, program.arguments, strict=True)
     }
-    kinds = {**kinds, sometimes: kinds.get(sometimes, frozenset()) | {True}}
+    kinds = {**kinds, **{v: kinds.get(v, frozenset()) | {True} for v in sometimes}}
     while True:
         found = dict(kinds)
 
@@ -228,7 +227,7 @@ class _Flags:
             return [op, ir.Primitive((_flag(op.outputs[0]),), _TRUE, (), op.location)]
         flags = []
         if _kind(op) is None:
-            found = {v: f"{v}{_FOUND}" for v in op.outputs if v in self.mixed}
+            found = {v: f"{v}.found" for v in op.outputs if v in self.mixed}
             flags = [each for v, name in found.items() for each in self.told(v, name, op.location)]
             op = replace(op, outputs=tuple(found.get(v, v) for v in op.outputs))
         else:
@@ -291,7 +290,7 @@ class _Flags:
                 if {True, None}.isdisjoint(self.kinds.get((callee.name, result), ())):
                     after.append(ir.Primitive((_flag(v),), _FALSE, (), call.location))
                 else:
-                    outputs[k] = f"{v}{_FOUND}"
+                    outputs[k] = f"{v}.found"
                     after += self.told(v, outputs[k], call.location)
         made = replace(call, inputs=(*inputs, *in_flags), outputs=(*outputs, *out_flags))
         return [*before, made, *after]

@@ -849,3 +849,26 @@ def iterator_gone_through_twice(x):
 def maps_in_comprehensions(x):
     m = [[x, 1.0], [2.0, x]]
     return [list(map(float, r)) for r in m], [sum(map(math.sqrt, r)) for r in m], (lambda r: max(map(int, r)))(m[0])
+
+
+def is_(a, b):
+    return a > 3
+
+
+def both(a, b):
+    return a + 2 * b
+
+
+def item(a, b=2):
+    return a * b + 1
+
+
+@case(np.array([1, 5, 3]))
+def helpers_that_are_named_as_operators(n):
+    a = None
+    if n > 2:
+        a = n
+    d = is_(n, None), both(n, n + 1), item(n)
+    if is_(n, None):
+        return d, 1, 0
+    return d, 2, 0 if a is None else item(a)

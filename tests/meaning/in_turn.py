@@ -223,3 +223,30 @@ def keys_beside_a_map(a, b):
         return x
 
     return max(map(t, (a, b)), key=t), log
+
+
+class Largest:
+    def __init__(self, v):
+        self.v = v
+
+    def see(self, k):
+        if k > self.v:
+            self.v = k
+
+    def more(self, k):
+        self.v += k
+        return self.v
+
+
+def lessened(n):
+    while n > 3:
+        n -= 2
+    return n
+
+
+@case(np.array([1, 5, 3, 8]), np.array([2, 0, 4, 4]))
+def arguments_of_methods_that_branch(n, k):
+    p, q = Largest(k), Largest(n)
+    p.see(lessened(n) or 0)
+    q.see(lessened(n) if n > 2 else lessened(k) + 1)
+    return p.more(lessened(n) if n > 2 else q.more(lessened(k))) + p.v, q.v
