@@ -230,9 +230,9 @@ class _Inference:
             function, name = variable
             raise (_TypesOfCalls(function, found) if name in self.program[function].inputs else found) from None
         if old is None or not same(old, new):
-            if _depth(new) > MOST_NESTED:
+            if _depth(new) > MOST_NESTED + (variable[0] == "__init__"):  # told where the caller has it
                 raise errors.TypeMismatchError(
-                    f"`{variable[1].split('.')[0]}` holds what it held before, deeper at each turn.",
+                    "What is made here holds what it held before, deeper at each turn.",
                     [(location, "")],
                     "keep the parts in lists, and refer to each by its index.",
                     kind="nested-without-end",

@@ -88,7 +88,7 @@ def _called(function: ir.Expression) -> set[str]:
 
 
 def _is_users(called: set[str]) -> bool:
-    return any(name == "member_class" or name != "raised" and not hasattr(operators, name) for name in called)
+    return any(name == "member_class" or (name != "raised" and not hasattr(operators, name)) for name in called)
 
 
 def _accepts_none(op: ir.Primitive, values: Sequence[Any], read: Sequence[str]) -> bool:
