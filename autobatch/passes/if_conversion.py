@@ -96,9 +96,14 @@ class _Converter:
         ops = self.function.blocks[arm].ops
         for known, run in [(known, [*run]) for known, run in groupby(ops, self.costs.__contains__)]:
             if not known:  # a block, or blocks, as they were
-                self.costs |= self.traced(run)
+                self.costs |= self.traced(run if self.has_types(run) else ops)
         inside = len({op.inputs[0] for op in ops if isinstance(op, ir.Primitive) and op.function == CHOICE})
         return sum(self.costs[op] for op in ops) <= CHEAP * (1 + 3 * inside)
+
+    def has_types(self, ops: Sequence[ir.LocalOp]) -> bool:
+        """Whether they read nothing that is this block's own, made by an operation that another block has too."""
+        made = {v for op in ops for v in ir.writes(op)}
+        return all((self.function.name, v) in self.types for op in ops for v in ir.reads(op) if v not in made)
 
     def traced(self, ops: Sequence[ir.LocalOp]) -> dict[ir.LocalOp, float]:
         """How many elements each operation makes; infinite if it may fail, or does more than that."""

@@ -85,6 +85,22 @@ def none_for_some(x, v):
     return x if best is None else best
 
 
+def or_zero(y):
+    return 0.0 if y is None else y
+
+
+@feature("helpers that test for `None`; operands, arms and names at once that are `None` for some members", X, V)
+def least_or_greatest(x, v):
+    low, high = None, None
+    for y in v:
+        low = y if y > x and (low is None or y < low) else low
+        high = y if y < x else high
+    found = low is not None
+    low, high = high, low
+    nearest = high if found and high < x + 2.0 else low
+    return or_zero(nearest) + or_zero(low and x) + (high or 0.0)
+
+
 @feature("an argument that is `None` if it is not given", N)
 def squares(n, found=None):
     if found is None:
