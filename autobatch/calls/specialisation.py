@@ -113,9 +113,9 @@ def _tried(
             if frontend is None and raised is not None:
                 raise raised from raised.__cause__
             if frontend is None or (found <= helpers and len(classes) == known):
-                mode = MODES.get(getattr(error, "kind", None) or "")
-                if mode is not None and mode not in modes:
-                    modes[mode] = error
+                others = [mode for mode in MODES.get(getattr(error, "kind", None) or "", ()) if mode not in modes]
+                if others:
+                    modes[others[0]] = error
                     continue
                 if modes and getattr(error, "kind", None) != "exception-text":
                     raise next(iter(modes.values())) from None

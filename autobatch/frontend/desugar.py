@@ -60,6 +60,7 @@ def desugar(
     desugarer = _Desugarer(source, ListMethods(source).visit(source.tree), callee_of, unrolled)
     desugarer.holds = "exceptions_hold" in modes
     desugarer.nothing_early = "nothing_early" in modes
+    desugarer.comprehensions_apart = "comprehensions_apart" in modes
     return desugarer.run()
 
 

@@ -21,10 +21,12 @@ from autobatch.frontend.source import Source, read
 from autobatch.language.indexing import UnlikeItemsError
 from autobatch.language.keys import key
 
-# How a program is lowered that has been refused with a message of this kind.
-MODES = dict.fromkeys(OF_DICTS, "dicts_as_lists") | {
-    "exception-value": "exceptions_hold",
-    "none-value": "nothing_early",
+# How a program is lowered that has been refused with a message of this kind; each way is added to those before.
+MODES = dict.fromkeys(OF_DICTS, ("dicts_as_lists",)) | {
+    "exception-value": ("exceptions_hold",),
+    "member-list-as-python": ("comprehensions_apart",),
+    "none-value": ("nothing_early",),
+    "ragged-as-tensor": ("comprehensions_apart", "dicts_as_lists"),
 }
 
 MOST_SPECIALISATIONS = 200  # of one function in one program
@@ -65,7 +67,8 @@ def lower(
       callee_of: tells an autobatched function from other objects.
       unrolled: how many items the loops have that must be unrolled, by function and place.
       modes: of ``MODES``: "dicts_as_lists" has lists stand for dicts (dicts.py), "exceptions_hold" has exceptions hold
-        what they are given (held.py), "nothing_early" has no member evaluate operands and arms that it does not need.
+        what they are given (held.py), "nothing_early" has no member evaluate operands and arms that it does not need,
+        "comprehensions_apart" has nested functions and lambdas with comprehensions be functions of the program.
     """
     first = Target(entry, tuple(static.items()))
     keys: dict[tuple, str] = {}

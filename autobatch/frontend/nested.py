@@ -21,7 +21,16 @@ from autobatch.frontend.list_methods import CHANGES, METHODS, POPS
 from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.sorting import Sorting
 from autobatch.frontend.source import SUPPORT, Source, compile_functions
-from autobatch.frontend.syntax import assign, bound_names, late_names, names, parameter_names, renamed, root_of
+from autobatch.frontend.syntax import (
+    COMPREHENSIONS,
+    assign,
+    bound_names,
+    late_names,
+    names,
+    parameter_names,
+    renamed,
+    root_of,
+)  # fmt: skip
 from autobatch.language.values import is_tensor
 
 _CONTROL_FLOW = (
@@ -30,6 +39,8 @@ _CONTROL_FLOW = (
 
 
 class Nested(Sorting):
+    comprehensions_apart = False  # whether nested functions with comprehensions are functions of the program
+
     def do_FunctionDef(self, node: gast.FunctionDef) -> None:
         if self.assignments[node.name] > 1:
             self.refuse(
@@ -89,7 +100,7 @@ class Nested(Sorting):
             return not own_name and self.callee(function) is not None
 
         branches = any(
-            isinstance(part, _CONTROL_FLOW) or (isinstance(part, gast.Call) and is_autobatched(part.func))
+            self.is_control_flow(part) or (isinstance(part, gast.Call) and is_autobatched(part.func))
             for statement in node.body
             for part in gast.walk(statement)
         )
@@ -101,6 +112,9 @@ class Nested(Sorting):
         except errors.UnsupportedSyntaxError:
             return False  # straight-line code may have anything
         return True
+
+    def is_control_flow(self, node: gast.AST) -> bool:
+        return isinstance(node, _CONTROL_FLOW) or (self.comprehensions_apart and isinstance(node, COMPREHENSIONS))
 
     def check_order(self, node: gast.FunctionDef) -> None:
         """Refuses a definition that does not come before all of its uses on every path."""
@@ -224,6 +238,7 @@ class Nested(Sorting):
             set(late_names(node)) & (self.locals | self.temporaries)
             or self.call_inside(node)
             or any(isinstance(part, gast.IfExp | gast.BoolOp | gast.Not) for part in gast.walk(node.body))
+            or (self.comprehensions_apart and any(isinstance(part, COMPREHENSIONS) for part in gast.walk(node.body)))
         ):
             return self.made(_as_function(node, self.namer.fresh("function")), ())
         value = self.static_value(node)

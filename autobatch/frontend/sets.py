@@ -27,6 +27,7 @@ _READERS = ("len", "sum", "sorted", "min", "max", "any", "all", "bool")
 
 def without_sets(source: Source) -> Source:
     """The function in which lists stand for the variables that are sets, and are changed."""
+    source = replace(source, tree=_Apart().visit(source.tree))
     nodes = [*gast.walk(source.tree)]
     made = {id(node): node.targets[0].id for node in nodes if _makes_set(node, source)}
     sets = {owner.id for node in nodes for owner in _changed(node)} & {*made.values()}
@@ -43,6 +44,28 @@ def without_sets(source: Source) -> Source:
             )
     places = {place for place, name in made.items() if name in sets}
     return replace(source, tree=_Lists(source, sets, places).visit(source.tree))
+
+
+class _Apart(gast.NodeTransformer):
+    """``a, b = set(), 0`` as two statements."""
+
+    def visit_Assign(self, node: gast.Assign) -> gast.AST | Statements:
+        match node:
+            case gast.Assign(targets=[gast.Tuple(elts=targets)], value=gast.Tuple(elts=values)):
+                simple = len(targets) == len(values) and all(isinstance(each, gast.Name) for each in targets)
+                if simple and all(map(_is_empty, values)) and any(isinstance(each, gast.Call) for each in values):
+                    return [assign(t.id, value, node) for t, value in zip(targets, values, strict=True)]
+        return node
+
+
+def _is_empty(node: gast.AST) -> bool:
+    """Whether this is a new container, ``set()`` or ``[]``, or a constant."""
+    match node:
+        case gast.Call(func=gast.Name(id="set" | "dict" | "list"), args=[], keywords=[]) | gast.Constant():
+            return True
+        case gast.List(elts=[]) | gast.Dict(keys=[]):
+            return True
+    return False
 
 
 def _makes_set(node: gast.AST, source: Source) -> bool:

@@ -42,7 +42,7 @@ def adopt(value: Any, call: Callable[..., Any], inputs: Sequence[Any]) -> None:
     """
     for each, _ in _users_objects([given for given in inputs if isinstance(given, MemberObject)]):
         if _is_of_members(each):  # a method has put it there
-            each.__class__ = member_class(type(each))
+            _adopt(each)
     found = [*_users_objects(value)]
     if not found:
         return
@@ -54,7 +54,11 @@ def adopt(value: Any, call: Callable[..., Any], inputs: Sequence[Any]) -> None:
     for each, is_held in found:
         is_new = len(again) == len(found) and id(each) not in old and not is_held
         if is_new or _is_of_members(each):
-            each.__class__ = member_class(type(each))
+            _adopt(each)
+
+
+def _adopt(value: Any) -> None:
+    object.__setattr__(value, "__class__", member_class(type(value)))  # a frozen dataclass has no assignment
 
 
 def _users_objects(value: Any, is_held: bool = False) -> Iterator[tuple[Any, bool]]:

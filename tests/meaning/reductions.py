@@ -206,3 +206,13 @@ def any_of_a_generator_stops(n):
 
     found = any(counted(i) > 0 for i in range(n))
     return found, made
+
+
+@case(np.array([10, 230, 3]))
+def comprehensions_in_nested_functions(n):
+    def divisors(n):
+        return sum(i for i in range(1, n // 2 + 1) if n % i == 0)
+
+    xs = [k for k in range(n % 7)]
+    loss = lambda r: sum((v - r) ** 2 for v in xs)
+    return divisors(n), divisors(divisors(n) + 1), loss(n) + loss(2)

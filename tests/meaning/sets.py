@@ -182,3 +182,37 @@ def goes_over_what_is_distinct(n):
 @case(n, refused="unhashable-member")
 def compares_what_is_distinct(n):
     return {n, 2} == {2, n}
+
+
+@case(np.array([1, 4, 9, 12]))
+def two_sets_in_one_statement(n):
+    seen, again, count = set(), set(), 0
+    for k in range(n):
+        if k * k % 7 in seen:
+            again.add(k)
+            count += 1
+        seen.add(k * k % 7)
+    return len(seen), len(again), count, sum(again)
+
+
+@case(np.array([1, 3, 4]))
+def sets_that_a_nested_function_fills(n):
+    columns, rising, falling = set(), set(), set()
+
+    def place(row):
+        if row == n:
+            return 1
+        total = 0
+        for c in range(n):
+            if c in columns or row + c in rising or row - c in falling:
+                continue
+            columns.add(c)
+            rising.add(row + c)
+            falling.add(row - c)
+            total += place(row + 1)
+            columns.remove(c)
+            rising.remove(row + c)
+            falling.remove(row - c)
+        return total
+
+    return place(0)

@@ -571,3 +571,36 @@ def equal_to_others(n):
     if p == n or (n > 0 and 12 // n == q):
         s += 3
     return s + 5 if p == q else s
+
+
+@dataclass(frozen=True)
+class Fixed:
+    x: float
+    y: float = 0.0
+
+    def __add__(self, other):
+        return Fixed(self.x + other.x, self.y + other.y)
+
+    def __rmul__(self, k):
+        return Fixed(k * self.x, k * self.y)
+
+    def __abs__(self):
+        return math.hypot(self.x, self.y)
+
+    def less(self, other):
+        return Fixed(self.x - other.x, self.y - other.y)
+
+
+@case(np.array([1.0, -3.0, 2.0]), np.array([2.0, 0.5, 2.5]))
+def frozen_objects_that_methods_return(x, y):
+    p = Fixed(abs(x), y)
+    r = p.less(Fixed(y, 1.0))
+    total = abs(r)
+    while abs(p) < 40.0:
+        p = p + 2.0 * Fixed(1.0, y)
+    if x > 1:
+        p = 2.0 * p
+    points = [p, r]
+    for k in range(2):
+        points.append(Fixed(x * k, y))
+    return total, p.x, p.y, sum(abs(q.less(points[0])) for q in points)
