@@ -23,6 +23,7 @@ from autobatch.language.keys import key
 
 # How a program is lowered that has been refused with a message of this kind; each way is added to those before.
 MODES = dict.fromkeys(OF_DICTS, ("dicts_as_lists",)) | {
+    "choice-of-objects": ("nothing_early",),
     "exception-value": ("exceptions_hold",),
     "member-list-as-python": ("comprehensions_apart",),
     "none-value": ("nothing_early",),

@@ -33,7 +33,7 @@ NONE = ir.Expression("None", lambda: None)
 _ABSENT = ir.Expression("absent", lambda: ABSENT)
 _TRUE, _FALSE = ir.Expression("True", lambda: True), ir.Expression("False", lambda: False)
 _OR_ABSENT = ir.Expression("or_absent(«0»)", lambda value: ABSENT if value is None else value)
-_IS_ABSENT = ir.Expression("is_absent(«0»)", lambda value: value is ABSENT)
+_IS_ABSENT = ir.Expression("is_absent(«0»)", lambda value: value is None or value is ABSENT)
 _NOT = ir.Expression("not «0»", not_)
 IS_NONE, IS_NOT_NONE = "is_(«0», None)", "not_(is_(«0», None))"
 
@@ -201,7 +201,7 @@ class _Flags:
         """Sets a variable and its flag by what has been found."""
         return [
             ir.Primitive((variable,), _OR_ABSENT, (found,), location),
-            ir.Primitive((_flag(variable),), _IS_ABSENT, (variable,), location),
+            ir.Primitive((_flag(variable),), _IS_ABSENT, (found,), location),
         ]
 
     # --- operations -------------------------------------------------------------------------------
@@ -342,8 +342,9 @@ class _Flags:
         """Whether the operation gives the variable a value that is not None."""
         if isinstance(op, ir.Call):
             callee = self.program[op.function]
-            return True not in self.kinds.get((callee.name, callee.outputs[op.outputs.index(variable)]), ())
-        return not is_none(op)
+            found = self.kinds.get((callee.name, callee.outputs[op.outputs.index(variable)]), ())
+            return {True, None}.isdisjoint(found)
+        return _kind(op) is False
 
 
 def _truth(none: Any, value: Any) -> Any:

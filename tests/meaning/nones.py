@@ -545,3 +545,19 @@ def none_for_all_beside_none_for_some(x, n):
     if n > 3:
         b = c = x
     return or_zero(seen.last), or_zero(a), or_zero(b), or_zero(nothing(x)), first_of(nothing(n), c) or 2
+
+
+@case(x, n)
+def none_for_all_that_is_copied(x, n):
+    seen = Seen(x)
+    a, count = None, 0
+    for k in range(n):
+        a = seen.last
+        b = a
+        if b is None:
+            count += 1
+        a = b if k % 2 else x
+    c = nothing(x)
+    if a is not None and a > 3:
+        c = a
+    return count, -1 if a is None else a, or_zero(c)
