@@ -37,6 +37,7 @@ from autobatch.language.objects import MemberObject, not_kept, truth_method, use
 from autobatch.language.raising import UNTOLD, raise_
 from autobatch.language.structs import Rows, map_nodes
 from autobatch.passes import conversions, definedness, exceptions, nones
+from autobatch.passes.none_operands import refuse_lazy
 from autobatch.passes.region_types import OF_VALUES, Traces
 from autobatch.passes.separate_calls import one_for_each_call
 from autobatch.passes.simplify import decide_branches, simplified
@@ -194,6 +195,8 @@ class _Inference:
             raise UnrollingNeeded([*self.unlike.values()])
         for at, error in self.failures.items():
             op = self.traces.raised_in.get(error)
+            if op is not None and isinstance(error, NoneOperandError):
+                refuse_lazy(op)
             sometimes = op is not None and at != (self.program.entry.name, 0)
             if op is not None and sometimes and isinstance(error, OF_VALUES):
                 raise _Raises(at, op, error)

@@ -70,8 +70,7 @@ def with_none(op: ir.Primitive, read: Sequence[str]) -> ir.Expression:
             if function.instead is not None:
                 caught = function.instead(error if isinstance(error, AttributeError) else TypeError())
                 return ifexp(none, caught.call, present)
-            if _called(function) & _LAZY:
-                raise _not_for_all(variable) from None
+            refuse_lazy(op)
             check_present(none, failure(variable))
             return present()
         for remark in made:
@@ -126,12 +125,15 @@ def _tried(op: ir.Primitive, holes: Sequence[Any], results: list[Any]) -> frozen
         return functions_run(lambda *inputs: results.append(op.function.call(*inputs)), [*map(deepcopy, holes)])
 
 
-def _not_for_all(variable: str) -> errors.UnsupportedSyntaxError:
-    return errors.UnsupportedSyntaxError(
-        f"This is evaluated for all members, and `{_name(variable)}` is None for some.",
-        help="write it with `if` and `else`, outside of lambdas.",
-        kind="none-value",
-    )
+def refuse_lazy(op: ir.Assign) -> None:
+    """Raises UnsupportedSyntaxError if what does not work with None has operands that some members alone need."""
+    if _called(op.function) & _LAZY:
+        raise errors.UnsupportedSyntaxError(
+            "Parts of this are not for all members, and what they read is None for some.",
+            [(op.location, "")],
+            "write it with `if` and `else`, outside of lambdas.",
+            kind="none-value",
+        )
 
 
 def _name(variable: str) -> str:

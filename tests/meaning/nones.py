@@ -561,3 +561,12 @@ def none_for_all_that_is_copied(x, n):
     if a is not None and a > 3:
         c = a
     return count, -1 if a is None else a, or_zero(c)
+
+
+@case(N([0, 1, -3]))
+def computed_with_none_where_nobody_gets(n):
+    a = None
+    s = 0
+    if n < 5:
+        s = (a + 1 if n > 1 else n) % 13
+    return s, n > 1 and a > 3
