@@ -55,6 +55,8 @@ def check_untaped(call: str, taken: Arguments) -> None:
         )
 
 
+_REQUESTS = ("none-value",)  # what is asked for by messages of these kinds is done, and the next message is the user's
+
 Typed = tuple[Frontend, ir.Program, TypedProgram]
 
 
@@ -117,8 +119,9 @@ def _tried(
                 if others:
                     modes[others[0]] = error
                     continue
-                if modes and getattr(error, "kind", None) != "exception-text":
-                    raise next(iter(modes.values())) from None
+                told = [each for each in modes.values() if getattr(each, "kind", None) not in _REQUESTS]
+                if told and getattr(error, "kind", None) != "exception-text":
+                    raise told[0] from None
                 raise
             helpers |= found
 

@@ -30,7 +30,7 @@ from autobatch.frontend.syntax import (
     parameter_names,
     renamed,
     root_of,
-)  # fmt: skip
+)
 from autobatch.language.values import is_tensor
 
 _CONTROL_FLOW = (

@@ -88,7 +88,9 @@ def _kind(op: ir.LocalOp) -> bool | None:
     """Whether an operation that neither copies nor calls gives None."""
     if is_none(op):
         return True
-    return None if isinstance(op, ir.Primitive) and _MAY_GIVE_NONE.search(op.function.template) else False
+    if not isinstance(op, ir.Primitive) or op.function.changes:  # which hands on what it changes
+        return False
+    return None if _MAY_GIVE_NONE.search(op.function.template) else False
 
 
 _MAY_GIVE_NONE = re.compile(r"\w\(|[»\w]\.[^\W\d]|[»\w]\[")  # calls, attributes and items
