@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypeGuard
+from typing import Any
 
 import gast
 
@@ -332,14 +332,11 @@ def _template(node: gast.AST, inputs: tuple[str, ...], outputs: tuple[str, ...])
         expression: gast.AST = gast.copy_location(gast.BinOp(left=target, op=node.op, right=node.value), node)
     else:
         expression = _Plain().visit(copy.deepcopy(node.value))
-    called = {part.func.id for part in gast.walk(expression) if isinstance(part, gast.Call) and _is_name(part.func)}
-    own = {name: f"user_{name}" for name in called if hasattr(operators, name)}  # those stand without a prefix
+    called = [part.func for part in gast.walk(expression) if isinstance(part, gast.Call)]
+    users = {function.id for function in called if isinstance(function, gast.Name)}
+    own = {name: f"user_{name}" for name in users if hasattr(operators, name)}  # those stand without a prefix
     shown = own | {name: f"«{k}»" for k, name in enumerate(inputs)}
     return unparse(renamed(expression, shown)).replace("ab__.", "")
-
-
-def _is_name(node: gast.AST) -> TypeGuard[gast.Name]:
-    return isinstance(node, gast.Name)
 
 
 class _Plain(gast.NodeTransformer):

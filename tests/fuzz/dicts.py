@@ -65,9 +65,6 @@ class _Writer(Writer):
             "{a: b + 1 for a, b in d.items() if a != k}",
         )  # fmt: skip
 
-    def block(self, depth: int) -> str:
-        return "\n".join(self.statement(depth) for _ in range(self.draw(st.integers(1, 4))))
-
     def statement(self, depth: int) -> str:
         if depth == 0:
             return self.simple()

@@ -108,9 +108,6 @@ class _Writer(Writer):
             lambda: f"{self.name()} = rows[{self.pick('0', '-1', 'n % 2')}]",
         )  # fmt: skip
 
-    def block(self, depth: int) -> str:
-        return "\n".join(self.statement(depth) for _ in range(self.draw(st.integers(1, 4))))
-
     def statement(self, depth: int) -> str:
         if depth == 0:
             return self.simple()

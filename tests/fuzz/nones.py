@@ -90,9 +90,6 @@ class _Writer(Writer):
             lambda: f"t = bool({self.condition()})",
         )  # fmt: skip
 
-    def block(self, depth: int) -> str:
-        return "\n".join(self.statement(depth) for _ in range(self.draw(st.integers(1, 4))))
-
     def statement(self, depth: int) -> str:
         if depth == 0:
             return self.simple()

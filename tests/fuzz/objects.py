@@ -123,9 +123,6 @@ class _Writer(Writer):
         items = self.pick("range(2)", "rows", "[xs, rows[0]]", "xs")
         return f"for x in ab.unroll({items}):\n{indented(self.changed_list())}"
 
-    def block(self, depth: int) -> str:
-        return "\n".join(self.statement(depth) for _ in range(self.draw(st.integers(1, 4))))
-
     def statement(self, depth: int) -> str:
         if depth == 0:
             return self.simple()

@@ -94,9 +94,6 @@ class _Writer(Writer):
             lambda: f"pairs.insert({self.index()}, {self.pair()})",
         )  # fmt: skip
 
-    def block(self, depth: int) -> str:
-        return "\n".join(self.statement(depth) for _ in range(self.draw(st.integers(1, 4))))
-
     def statement(self, depth: int) -> str:
         if depth == 0:
             return self.simple()

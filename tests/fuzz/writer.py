@@ -26,3 +26,10 @@ class Writer:
     def fresh(self) -> str:
         self.count += 1
         return f"i{self.count}"
+
+    def statement(self, depth: int) -> str:
+        """A statement with so many levels of others in it."""
+        raise NotImplementedError
+
+    def block(self, depth: int) -> str:
+        return "\n".join(self.statement(depth) for _ in range(self.draw(st.integers(1, 4))))
