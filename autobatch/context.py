@@ -8,18 +8,19 @@ import linecache
 import os
 import sys
 import sysconfig
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import Enum
 from threading import RLock
 from types import CodeType
-from typing import Any
+from typing import Any, TypeVar
 
 from autobatch import errors
 from autobatch.errors import MemberError
 
+T = TypeVar("T")
 GENERATED = "ab__"  # how the names of the functions begin that the frontend makes of the user's
 
 
@@ -169,6 +170,30 @@ def meeting(classes: dict[type, None]) -> Iterator[None]:
         yield
     finally:
         _met.reset(token)
+
+
+_remembered: ContextVar[dict[Any, Any] | None] = ContextVar("autobatch_remembered", default=None)
+
+
+def remembered(key: Hashable, find: Callable[[], T]) -> T:
+    """What ``find()`` finds out about a program's code, or has found for this key before (see ``remembering``)."""
+    found = _remembered.get()
+    if found is None:
+        return find()
+    if key not in found:
+        found[key] = find()
+    return found[key]
+
+
+@contextmanager
+def remembering() -> Iterator[None]:
+    """Around the lowerings of one program, for the same arguments; within another such, that one holds."""
+    found = _remembered.get()
+    token = _remembered.set({} if found is None else found)
+    try:
+        yield
+    finally:
+        _remembered.reset(token)
 
 
 FIRST_CAPACITY = 32

@@ -73,6 +73,7 @@ def _typed(callee: Callee, callee_of: Callable[[Any], Callee | None], taken: Arg
             raise refused from refused.__cause__
 
 
+@context.remembering()
 def _tried(
     callee: Callee,
     callee_of: Callable[[Any], Callee | None],

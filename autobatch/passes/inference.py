@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import tensorflow as tf
 
-from autobatch import errors, ir
+from autobatch import context, errors, ir
 from autobatch.ir import regions
 from autobatch.ir.typed import Check, TypedProgram, Variable
 from autobatch.ir.types import (
@@ -44,6 +44,7 @@ from autobatch.passes.simplify import decide_branches, simplified
 from autobatch.tracing.explain import NoneOperandError
 
 
+@context.remembering()
 def infer(program: ir.Program) -> TypedProgram:
     """Types the program, from the types of its inputs.
 

@@ -12,6 +12,7 @@ from autobatch import context, errors, ir
 from autobatch.ir import regions
 from autobatch.ir.typed import Check
 from autobatch.ir.types import Exact, Tensor, Type, Weak, type_of
+from autobatch.tracing.code import code_key
 from autobatch.tracing.execute import Outcome, execute
 from autobatch.tracing.explain import NoneOperandError, raise_at
 from autobatch.tracing.symbolic import lanes_of, symbolic
@@ -38,7 +39,7 @@ class Traced:
 
 
 class Traces:
-    """The traces of regions, which outlive a program that is changed and typed again.
+    """The traces of regions, which outlive a program that is changed and typed again, or lowered again.
 
     Attributes:
       shared: the types of the shared arguments' leaves.
@@ -48,15 +49,13 @@ class Traces:
     def __init__(self, shared: Sequence[Tensor | Weak]):
         self.shared = shared
         self.raised_in: dict[Exception, ir.Assign] = {}
-        self._made: dict[tuple, Traced] = {}
 
     def of(self, region: regions.Region, inputs: Mapping[str, Type], wanted: Sequence[str]) -> Traced:
         """The trace of a region that gets values of these types, and of whose variables these are read elsewhere."""
-        code = tuple(id(op.function.call) for op in region.ops)  # as variants of a function differ in that alone
-        key = (region.ops, code, tuple(wanted), tuple((v, Exact(t)) for v, t in inputs.items()))
-        if key not in self._made:
-            self._made[key] = self._trace(region, inputs, wanted)
-        return self._made[key]
+        code = code_key(tuple(op.function.call for op in region.ops))  # variants of a function differ in that alone
+        types = tuple((v, Exact(t)) for v, t in inputs.items())
+        key = (region.ops, code, tuple(wanted), types, tuple(self.shared), context.optional_attributes())
+        return context.remembered(key, lambda: self._trace(region, inputs, wanted))
 
     def _trace(self, region: regions.Region, inputs: Mapping[str, Type], wanted: Sequence[str]) -> Traced:
         with tf.__internal__.FuncGraph("autobatch_types").as_default() as graph:
