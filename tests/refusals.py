@@ -2,6 +2,7 @@
 
 import collections
 import dataclasses
+import functools
 from enum import IntEnum
 
 import tensorflow as tf
@@ -344,6 +345,22 @@ def adds_in_place(x):
     return two
 
 
+NUMBERS = iter([2, 3, 5])
+
+
+def takes_a_number(x):
+    return x + next(NUMBERS)  # here
+
+
+@functools.cache
+def halved(x):
+    return x / 2
+
+
+def asks_a_cache(x):
+    return halved(x) + halved.cache_info().hits  # here
+
+
 PRIMES = [2, 3, 5]
 
 
@@ -589,6 +606,7 @@ def changes_items_of_a_dict(x):
 
 CASES = [
     (sets_by_name, UnsupportedSyntaxError), (changes_items_of_a_dict, TypeMismatchError),
+    (takes_a_number, UnsupportedSyntaxError), (asks_a_cache, UnsupportedSyntaxError),
     (augments_a_shared_array, UnsupportedSyntaxError), (augments_an_object_in_a_list, UnsupportedSyntaxError),
     (changes_a_list_of_the_class, UnsupportedSyntaxError), (chooses_of_an_enum, TypeMismatchError),
     (appends_a_list_to_itself, UnsupportedSyntaxError),

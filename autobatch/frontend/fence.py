@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import gast
@@ -135,7 +137,26 @@ class _Fence(gast.NodeVisitor):
                 "make the object in the function, or return what changes.",
                 kind="attribute-assignment",
             )
+        self.check_outside(node)
         self.generic_visit(node)
+
+    def visit_Name(self, node: gast.Name) -> None:
+        self.check_outside(node)
+
+    def check_outside(self, node: gast.Name | gast.Attribute) -> None:
+        """Refuses what one member's use of would change for the next."""
+        root = root_of(node)
+        if not isinstance(root, gast.Name) or self.is_local(root.id):
+            return
+        if isinstance(self.source.named(node), Iterator):
+            self.refuse(
+                node,
+                "an iterator from outside, of which the members would share the items",
+                "make it in the function (iter(xs)), or pass each member what it takes.",
+                kind="outside-iterator",
+            )
+        elif isinstance(node, gast.Attribute) and node.attr == "cache_info" and _is_cached(self.source, node.value):
+            self.refuse(node, "`cache_info`", "nothing is cached in a batch: leave it out.", kind="cache-info")
 
     def is_local(self, name: str) -> bool:
         """Whether this is a variable of the function, or of one around it."""
@@ -145,3 +166,7 @@ class _Fence(gast.NodeVisitor):
         self.visit(node.target)  # the annotation itself means nothing
         if node.value is not None:
             self.visit(node.value)
+
+
+def _is_cached(source: Source, node: gast.AST) -> bool:
+    return isinstance(source.named(node), functools._lru_cache_wrapper)
