@@ -3,6 +3,7 @@
 import collections
 import dataclasses
 import functools
+import time
 from enum import IntEnum
 
 import tensorflow as tf
@@ -352,6 +353,18 @@ def takes_a_number(x):
     return x + next(NUMBERS)  # here
 
 
+SEEN = {}
+
+
+def remembers(x):
+    SEEN[0] = x  # here
+    return x
+
+
+def looks_at_the_clock(x):
+    return x + time.perf_counter_ns() % 1000  # here
+
+
 @functools.cache
 def halved(x):
     return x / 2
@@ -606,6 +619,7 @@ def changes_items_of_a_dict(x):
 
 CASES = [
     (sets_by_name, UnsupportedSyntaxError), (changes_items_of_a_dict, TypeMismatchError),
+    (remembers, UnsupportedSyntaxError), (looks_at_the_clock, UnsupportedSyntaxError),
     (takes_a_number, UnsupportedSyntaxError), (asks_a_cache, UnsupportedSyntaxError),
     (augments_a_shared_array, UnsupportedSyntaxError), (augments_an_object_in_a_list, UnsupportedSyntaxError),
     (changes_a_list_of_the_class, UnsupportedSyntaxError), (chooses_of_an_enum, TypeMismatchError),

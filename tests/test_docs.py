@@ -44,7 +44,7 @@ def test_the_table_of_passes():
     """``make golden`` writes it anew."""
     path = ROOT / "CONTRIBUTING.md"
     rows = [
-        f"| {each.name} | `{Path(inspect.getsourcefile(inspect.unwrap(each.function))).name}` | {_first_sentence(each.function)} "
+        f"| {each.name} | `{_file(each.function)}` | {_first_sentence(each.function)} "
         f"| {', '.join(f'`{name}`' for name in each.optimizations)} | {', '.join(f'`{s}`' for s in each.stages)} |"
         for each in passes.PASSES
     ]
@@ -55,6 +55,10 @@ def test_the_table_of_passes():
         path.write_text(text)
     assert count == 1
     assert text == path.read_text()
+
+
+def _file(function):
+    return Path(inspect.getsourcefile(inspect.unwrap(function))).name
 
 
 def _first_sentence(function):

@@ -140,6 +140,17 @@ class _Fence(gast.NodeVisitor):
         self.check_outside(node)
         self.generic_visit(node)
 
+    def visit_Subscript(self, node: gast.Subscript) -> None:
+        root = root_of(node)
+        if isinstance(node.ctx, gast.Store) and isinstance(root, gast.Name) and not self.is_local(root.id):
+            self.refuse(
+                node,
+                "assignment to an item of what is from outside, and shared by all members",
+                "make it in the function, or copy it there first; return what changes.",
+                kind="item-assignment",
+            )
+        self.generic_visit(node)
+
     def visit_Name(self, node: gast.Name) -> None:
         self.check_outside(node)
 
@@ -160,7 +171,8 @@ class _Fence(gast.NodeVisitor):
 
     def is_local(self, name: str) -> bool:
         """Whether this is a variable of the function, or of one around it."""
-        return name in self.own or (self.source.lookup(name, None) is None and name not in self.source.cells())
+        own = name in self.own or name in self.source.function.__code__.co_cellvars
+        return own or (self.source.lookup(name, None) is None and name not in self.source.cells())
 
     def visit_AnnAssign(self, node: gast.AnnAssign) -> None:
         self.visit(node.target)  # the annotation itself means nothing

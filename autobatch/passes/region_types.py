@@ -15,6 +15,7 @@ from autobatch.ir.types import Exact, Tensor, Type, Weak, type_of
 from autobatch.tracing.code import code_key
 from autobatch.tracing.execute import Outcome, execute
 from autobatch.tracing.explain import NoneOperandError, raise_at
+from autobatch.tracing.repeated import check_repeats, copies
 from autobatch.tracing.symbolic import lanes_of, symbolic
 
 # What Python raises for values, where another value would do.
@@ -67,8 +68,11 @@ class Traces:
             augmented: list[Any] = []
             for op in region.ops:
                 try:
+                    given = copies(op, env)
                     with context.on_augmented(augmented.append):
                         outcomes += execute((op,), env, graph)
+                    if given is not None:
+                        check_repeats(op, env, given)
                 except Exception as error:
                     self.raised_in[error] = op
                     if op.function.instead is None or not _may_be_caught(error):

@@ -1,0 +1,140 @@
+"""Whether the user's code gives the same when it runs again: what it gives while it is traced stands for all members.
+
+A helper that counts its calls, takes from a list of the module's or looks at the clock would give every member the
+same, where Python gives each another.  So what reads such things runs twice, and the operations are compared that lead
+to what it returned.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Collection, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from autobatch import context, errors, ir
+from autobatch.language.keys import key
+from autobatch.language.values import WeakScalar, is_tensor
+from autobatch.tracing.catching import functions_run
+from autobatch.tracing.code import code_key
+from autobatch.tracing.execute import execute
+
+_REPEATING = (  # packages of what gives the same for the same
+    "autobatch", "builtins", "cmath", "collections", "dataclasses", "functools", "math", "numpy", "operator",
+    "statistics", "tensorflow", "tensorflow_probability", "typing",
+)  # fmt: skip
+_PLAIN = (bool, int, float, complex, str, bytes, type(None), range, np.generic, np.ndarray)
+
+
+def copies(op: ir.Assign, env: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What the operation gets, for ``check_repeats``, if it is of those that may vary."""
+    code = (copies, code_key(op.function))
+    if not context.remembered(code, lambda: any(not _repeats(value) for value in _read(op.function))):
+        return None
+    return {v: tf.nest.map_structure(lambda leaf: leaf, env[v]) for v in op.inputs}
+
+
+def check_repeats(op: ir.Assign, env: Mapping[str, Any], given: dict[str, Any]) -> None:
+    """Raises UnsupportedSyntaxError if the operation, given the same again, does not assign what ``env`` has."""
+    again = dict(given)
+    try:
+        execute((op,), again)
+    except Exception:
+        again = {}
+    if not again or not all(_same(env[v], again[v]) for v in op.outputs):
+        error = errors.UnsupportedSyntaxError(
+            "What is called here gives another result when it is called again, and all members would get one.",
+            [(op.location, "")],
+            "pass each member what it needs; count in the function itself.",
+            kind="changing-result",
+        )
+        error.helpers = functions_run(op.function.call, [given[v] for v in op.inputs])
+        raise error
+
+
+def _read(code: Any) -> Iterator[Any]:
+    """What the user's statements read from outside, of those that a function of ours runs."""
+    pending, seen = [code], set[int]()
+    while pending:
+        value = pending.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if isinstance(value, ir.Expression):
+            pending.append(value.call)
+        elif isinstance(value, partial):
+            pending += (value.func, *value.args)
+        elif isinstance(value, types.FunctionType):
+            cells = dict(zip(value.__code__.co_freevars, value.__closure__ or (), strict=True))
+            held = {name: cell.cell_contents for name, cell in cells.items() if cell != types.CellType()}
+            if value.__name__.startswith(context.GENERATED):
+                names = _names(value.__code__)
+                yield from (part for name, part in held.items() if name != context.GENERATED)
+                yield from (value.__globals__[name] for name in names if name in value.__globals__)
+            else:
+                pending += held.values()
+
+
+def _names(code: types.CodeType) -> set[str]:
+    inner = (_names(part) for part in code.co_consts if isinstance(part, types.CodeType))
+    return set(code.co_names).union(*inner)
+
+
+def _repeats(value: Any) -> bool:
+    """Whether it is known that what stands for this gives the same for the same."""
+    if isinstance(value, tuple | frozenset):
+        return all(map(_repeats, value))
+    if isinstance(value, types.ModuleType):
+        return value.__name__.partition(".")[0] in _REPEATING
+    if isinstance(value, _PLAIN) or is_tensor(value):
+        return True
+    if isinstance(value, Collection):
+        return False
+    module = getattr(value, "__module__", None) if callable(value) else type(value).__module__
+    return (module or "").partition(".")[0] in _REPEATING
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two results are the same, as far as that can be known."""
+    try:
+        leaves = tf.nest.flatten(one)
+    except Exception:  # it is no value of a program, which is said later
+        return True
+    try:
+        tf.nest.assert_same_structure(one, other)
+    except (TypeError, ValueError):
+        return False
+    return all(map(_same_leaf, leaves, tf.nest.flatten(other)))
+
+
+def _same_leaf(one: Any, other: Any) -> bool:
+    if isinstance(one, WeakScalar) and isinstance(other, WeakScalar):
+        return one.kind is other.kind and _same_leaf(one.tensor, other.tensor)
+    if isinstance(one, tf.Tensor) and isinstance(other, tf.Tensor) and hasattr(one, "op") and hasattr(other, "op"):
+        return _same_operations(one, other)
+    plain = isinstance(one, _PLAIN) or isinstance(other, _PLAIN)
+    return not plain or isinstance(one, np.ndarray) or key(one) == key(other)
+
+
+def _same_operations(one: tf.Tensor, other: tf.Tensor) -> bool:
+    """Whether the same operations on the same tensors lead to both."""
+    pending, seen = [(one, other)], set[tuple[int, int]]()
+    while pending:
+        a, b = pending.pop()
+        if a is b or (id(a), id(b)) in seen:
+            continue
+        seen.add((id(a), id(b)))
+        if a.op.type != b.op.type or a.value_index != b.value_index or _attributes(a.op) != _attributes(b.op):
+            return False
+        pending += zip(a.op.inputs, b.op.inputs, strict=True)
+    return True
+
+
+def _attributes(operation: tf.Operation) -> dict[str, bytes]:
+    """Those that say what it does; functions have names of their own each time."""
+    found = operation.node_def.attr
+    names = (name for name in found if not name.startswith("_") and found[name].WhichOneof("value") != "func")
+    return {name: found[name].SerializeToString() for name in names}
