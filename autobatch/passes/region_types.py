@@ -15,7 +15,7 @@ from autobatch.ir.types import Exact, Tensor, Type, Weak, type_of
 from autobatch.tracing.code import code_key
 from autobatch.tracing.execute import Outcome, execute
 from autobatch.tracing.explain import NoneOperandError, raise_at
-from autobatch.tracing.repeated import check_repeats, copies
+from autobatch.tracing.repeated import Repeats
 from autobatch.tracing.symbolic import lanes_of, symbolic
 
 # What Python raises for values, where another value would do.
@@ -66,19 +66,20 @@ class Traces:
             outcomes: list[Outcome] = []
             caught: list[tuple[ir.Assign, Exception]] = []
             augmented: list[Any] = []
+            repeats = Repeats()
             for op in region.ops:
                 try:
-                    given = copies(op, env)
+                    given = repeats.given(op, env)
                     with context.on_augmented(augmented.append):
                         outcomes += execute((op,), env, graph)
-                    if given is not None:
-                        check_repeats(op, env, given)
+                    repeats.made(op, given, env)
                 except Exception as error:
                     self.raised_in[error] = op
                     if op.function.instead is None or not _may_be_caught(error):
                         raise
                     caught.append((op, error))
                     outcomes += execute((replace(op, function=op.function.instead(error)),), env, graph)
+            repeats.check()
             checks = tuple(outcome.check for outcome in outcomes)
             types = {v: _type_of_variable(env[v], v, region) for v in wanted}
             return Traced(types, checks, tuple(caught), bool(augmented))

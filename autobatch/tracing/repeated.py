@@ -17,6 +17,7 @@ import tensorflow as tf
 
 from autobatch import context, errors, ir
 from autobatch.language.keys import key
+from autobatch.language.objects import Absent
 from autobatch.language.values import WeakScalar, is_tensor
 from autobatch.tracing.catching import functions_run
 from autobatch.tracing.code import code_key
@@ -29,12 +30,62 @@ _REPEATING = (  # packages of what gives the same for the same
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), range, np.generic, np.ndarray)
 
 
-def copies(op: ir.Assign, env: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What the operation gets, for ``check_repeats``, if it is of those that may vary."""
-    code = (copies, code_key(op.function))
-    if not context.remembered(code, lambda: any(not _repeats(value) for value in _read(op.function))):
-        return None
-    return {v: tf.nest.map_structure(lambda leaf: leaf, env[v]) for v in op.inputs}
+class Repeats:
+    """A region's operations that may give something else when they run again, with what they were given and made."""
+
+    def __init__(self) -> None:
+        self.ran: list[tuple[ir.Assign, dict[str, Any], dict[str, Any]]] = []
+
+    def given(self, op: ir.Assign, env: Mapping[str, Any]) -> dict[str, Any] | None:
+        """What an operation is about to get; None if it need not, or cannot, run twice."""
+        code = (Repeats, code_key(op.function))
+        if not context.remembered(code, lambda: any(not _repeats(value) for value in _read(op.function))):
+            return None
+        given = {v: env[v] for v in op.inputs}
+        try:
+            leaves = tf.nest.flatten(given)
+        except TypeError:  # a dict of keys of unlike types
+            return None
+        return _copied(given) if all(map(_is_kept, leaves)) else None
+
+    def made(self, op: ir.Assign, given: dict[str, Any] | None, env: Mapping[str, Any]) -> None:
+        """Notes what an operation has made of what it was given."""
+        if given is not None:
+            self.ran.append((op, given, {v: _copied(env[v]) for v in op.outputs}))
+
+    def check(self) -> None:
+        """Raises UnsupportedSyntaxError if the operations, run again, make something else."""
+        for op, given, made in self.ran:
+            again = dict(given)
+            try:
+                execute((op,), again)
+            except Exception:
+                again = {}
+            if not again or not all(_same(made[v], again[v]) for v in op.outputs):
+                error = errors.UnsupportedSyntaxError(
+                    "What is called here gives another result when it is called again, and all members would get one.",
+                    [(op.location, "")],
+                    "pass each member what it needs; count in the function itself.",
+                    kind="changing-result",
+                )
+                error.helpers = functions_run(op.function.call, [given[v] for v in op.inputs])
+                raise error
+
+
+def _copied(value: Any) -> Any:
+    """The containers anew, of the same leaves."""
+    try:
+        return tf.nest.map_structure(lambda leaf: leaf, value)
+    except Exception:  # it is no value of a program, which is said later
+        return value
+
+
+def _is_kept(leaf: Any) -> bool:
+    """Whether nothing that is done with it changes it."""
+    if isinstance(leaf, types.FunctionType):
+        return not leaf.__closure__
+    known = isinstance(leaf, (WeakScalar, Absent, types.ModuleType, types.BuiltinFunctionType, type, tf.DType, *_PLAIN))
+    return is_tensor(leaf) or (known and not isinstance(leaf, np.ndarray))
 
 
 def check_repeats(op: ir.Assign, env: Mapping[str, Any], given: dict[str, Any]) -> None:

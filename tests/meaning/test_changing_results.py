@@ -70,6 +70,16 @@ def looks_at_the_calendar(n):
     return n + datetime.datetime.now().microsecond
 
 
+def reads_what_it_appends_to(n):
+    LOG.append(n)
+    return len(LOG)
+
+
+def reads_what_a_helper_appends_to(n):
+    logged(n)
+    return n + len(LOG)
+
+
 def asks_for_a_name(n):
     return n + uuid.uuid4().int % 1000
 
@@ -78,7 +88,7 @@ def asks_for_a_name(n):
     "function",
     [
         counts, counts_in_a_lambda, counts_from_outside, takes_from_a_pool, takes_from_a_stack, looks_at_the_clock,
-        looks_at_the_calendar, asks_for_a_name,
+        looks_at_the_calendar, asks_for_a_name, reads_what_it_appends_to, reads_what_a_helper_appends_to,
     ],
 )  # fmt: skip
 def test_refused(function):
@@ -120,7 +130,51 @@ def has_a_gradient(n):
     return with_a_gradient(n)
 
 
-@pytest.mark.parametrize("function", [reads_a_list, writes_a_log, asks_an_object, gets_a_dict, has_a_gradient])
+def first_of(items):
+    return next(items)
+
+
+def bumped(array):
+    array[0] += 1
+    return array[0]
+
+
+def called(function):
+    return function()
+
+
+def counter():
+    count = [0]
+
+    def more():
+        count[0] += 1
+        return count[0]
+
+    return more
+
+
+def takes_from_its_own(n):
+    items = iter([1, 2, 3])
+    return n * first_of(items) + first_of(items)
+
+
+def bumps_its_own(n):
+    array = np.array([n, 2])
+    return bumped(array) * 10 + bumped(array)
+
+
+def counts_by_its_own(n):
+    more = counter()
+    return n * called(more) + called(more)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        reads_a_list, writes_a_log, asks_an_object, gets_a_dict, has_a_gradient, takes_from_its_own, bumps_its_own,
+        counts_by_its_own,
+    ],
+)  # fmt: skip
 def test_repeated(function):
     """What is done besides returning a value may differ."""
     found = ab.autobatch(function).options(backend="local_static", jit_compile=False)(np.array([1, 5]))
