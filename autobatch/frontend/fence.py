@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import gast
 
@@ -159,15 +161,22 @@ class _Fence(gast.NodeVisitor):
         root = root_of(node)
         if not isinstance(root, gast.Name) or self.is_local(root.id):
             return
-        if isinstance(self.source.named(node), Iterator):
+        owner = self.held(node.value) if isinstance(node, gast.Attribute) and node.attr == "cache_info" else None
+        if isinstance(self.held(node), Iterator):
             self.refuse(
                 node,
                 "an iterator from outside, of which the members would share the items",
                 "make it in the function (iter(xs)), or pass each member what it takes.",
                 kind="outside-iterator",
             )
-        elif isinstance(node, gast.Attribute) and node.attr == "cache_info" and _is_cached(self.source, node.value):
+        elif isinstance(owner, functools._lru_cache_wrapper):
             self.refuse(node, "`cache_info`", "nothing is cached in a batch: leave it out.", kind="cache-info")
+
+    def held(self, node: gast.AST) -> Any:
+        """What a name stands for, or an attribute of one holds; no property is run for it."""
+        if isinstance(node, gast.Attribute):
+            return inspect.getattr_static(self.held(node.value), node.attr, None)
+        return self.source.lookup(node.id, None) if isinstance(node, gast.Name) else None
 
     def is_local(self, name: str) -> bool:
         """Whether this is a variable of the function, or of one around it."""
@@ -178,7 +187,3 @@ class _Fence(gast.NodeVisitor):
         self.visit(node.target)  # the annotation itself means nothing
         if node.value is not None:
             self.visit(node.value)
-
-
-def _is_cached(source: Source, node: gast.AST) -> bool:
-    return isinstance(source.named(node), functools._lru_cache_wrapper)

@@ -40,7 +40,7 @@ class Traced:
 
 
 class Traces:
-    """The traces of regions, which outlive a program that is changed and typed again, or lowered again.
+    """The traces of regions, remembered when the program is changed and typed again, or lowered again.
 
     Attributes:
       shared: the types of the shared arguments' leaves.

@@ -84,26 +84,10 @@ def _is_kept(leaf: Any) -> bool:
     """Whether nothing that is done with it changes it."""
     if isinstance(leaf, types.FunctionType):
         return not leaf.__closure__
-    known = isinstance(leaf, (WeakScalar, Absent, types.ModuleType, types.BuiltinFunctionType, type, tf.DType, *_PLAIN))
+    if isinstance(leaf, types.BuiltinFunctionType):  # or a method of a list
+        return isinstance(leaf.__self__, types.ModuleType | None)
+    known = isinstance(leaf, (WeakScalar, Absent, types.ModuleType, type, tf.DType, *_PLAIN))
     return is_tensor(leaf) or (known and not isinstance(leaf, np.ndarray))
-
-
-def check_repeats(op: ir.Assign, env: Mapping[str, Any], given: dict[str, Any]) -> None:
-    """Raises UnsupportedSyntaxError if the operation, given the same again, does not assign what ``env`` has."""
-    again = dict(given)
-    try:
-        execute((op,), again)
-    except Exception:
-        again = {}
-    if not again or not all(_same(env[v], again[v]) for v in op.outputs):
-        error = errors.UnsupportedSyntaxError(
-            "What is called here gives another result when it is called again, and all members would get one.",
-            [(op.location, "")],
-            "pass each member what it needs; count in the function itself.",
-            kind="changing-result",
-        )
-        error.helpers = functions_run(op.function.call, [given[v] for v in op.inputs])
-        raise error
 
 
 def _read(code: Any) -> Iterator[Any]:

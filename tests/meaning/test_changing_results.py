@@ -28,7 +28,7 @@ def next_number():
 
 class Pool:
     def __init__(self):
-        self.taken = 0
+        self.taken, self.numbers = 0, iter(range(1000))
 
     def take(self):
         self.taken += 1
@@ -62,6 +62,10 @@ def takes_from_a_stack(n):
     return n + STACK.pop()
 
 
+def takes_from_an_attribute(n):
+    return n + next(POOL.numbers)
+
+
 def looks_at_the_clock(n):
     return n + time.perf_counter_ns()
 
@@ -88,7 +92,8 @@ def asks_for_a_name(n):
     "function",
     [
         counts, counts_in_a_lambda, counts_from_outside, takes_from_a_pool, takes_from_a_stack, looks_at_the_clock,
-        looks_at_the_calendar, asks_for_a_name, reads_what_it_appends_to, reads_what_a_helper_appends_to,
+        takes_from_an_attribute, looks_at_the_calendar, asks_for_a_name, reads_what_it_appends_to,
+        reads_what_a_helper_appends_to,
     ],
 )  # fmt: skip
 def test_refused(function):
@@ -143,6 +148,10 @@ def called(function):
     return function()
 
 
+def put(method, value):
+    method(value)
+
+
 def counter():
     count = [0]
 
@@ -163,6 +172,12 @@ def bumps_its_own(n):
     return bumped(array) * 10 + bumped(array)
 
 
+def given_a_method(n):
+    items = [n]
+    put(items.append, 5)
+    return len(items) * 10 + TABLE[1]
+
+
 def counts_by_its_own(n):
     more = counter()
     return n * called(more) + called(more)
@@ -172,7 +187,7 @@ def counts_by_its_own(n):
     "function",
     [
         reads_a_list, writes_a_log, asks_an_object, gets_a_dict, has_a_gradient, takes_from_its_own, bumps_its_own,
-        counts_by_its_own,
+        counts_by_its_own, given_a_method,
     ],
 )  # fmt: skip
 def test_repeated(function):
