@@ -37,7 +37,7 @@ def autobatch(
     static_argnames: str | Sequence[str] = (),
     backend: Backend = "program_counter",
     jit_compile: bool = True,
-    dispatch: Literal["auto", "guarded", "switch_case", "sweep"] = "auto",
+    dispatch: Literal["auto", "guarded", "switch_case", "sweep", "rounds"] = "auto",
     schedule: Literal["auto", "earliest", "most_populated", "weighed"] = "auto",
     partial: Literal["auto", "mask", "gather"] = "auto",
     shards: int | Literal["auto"] = "auto",

@@ -27,7 +27,7 @@ class Options:
     static_argnames: tuple[str, ...] = ()
     backend: Backend = "program_counter"
     jit_compile: bool = True
-    dispatch: Literal["auto", "guarded", "switch_case", "sweep"] = "auto"
+    dispatch: Literal["auto", "guarded", "switch_case", "sweep", "rounds"] = "auto"
     schedule: Literal["auto", "earliest", "most_populated", "weighed"] = "auto"
     partial: Literal["auto", "mask", "gather"] = "auto"
     shards: int | Literal["auto"] = "auto"
@@ -52,7 +52,7 @@ class Options:
         if not all(axis is None or isinstance(axis, int) for axis in axes):
             raise ValueError(f"in_axes must be an int, None, or a tuple of them, not {self.in_axes!r}")
         _check_choice("backend", self.backend, ("program_counter", "local_static", "unbatched"))
-        _check_choice("dispatch", self.dispatch, ("auto", "guarded", "switch_case", "sweep"))
+        _check_choice("dispatch", self.dispatch, ("auto", "guarded", "switch_case", "sweep", "rounds"))
         _check_choice("schedule", self.schedule, ("auto", "earliest", "most_populated", "weighed"))
         _check_choice("partial", self.partial, ("auto", "mask", "gather"))
         _check_choice("compact", self.compact, ("auto", "always", "never"))

@@ -18,6 +18,7 @@ import tensorflow as tf
 import tensorflow_probability as tfp
 
 import autobatch as ab
+from benchmarks import jax_samplers
 from benchmarks.problems import Problem
 
 MAX_TREE_DEPTH = 10
@@ -80,57 +81,13 @@ def tfp_auto_batching(problem: Problem, chains: int, transitions: int) -> Callab
     return counted
 
 
-def numpyro(problem: Problem, chains: int, transitions: int) -> Callable[[], Run]:
-    import jax
-    import jax.numpy as jnp
-    from numpyro.infer.hmc import hmc
+def _by_jax(make: Callable[..., Callable[[], tuple]]) -> System:
+    def system(problem: Problem, chains: int, transitions: int) -> Callable[[], Run]:
+        start = np.asarray(problem.starts(chains), np.float32)
+        run = make(problem.for_jax(), start, problem.step_size, transitions, MAX_TREE_DEPTH)
+        return lambda: Run(*(np.swapaxes(leaf, 0, 1) for leaf in run()))
 
-    log_prob = problem.for_jax()
-    start = jnp.array(problem.starts(chains), jnp.float32)
-    init, step = hmc(lambda q: -log_prob(q), algo="NUTS")
-    options = {"adapt_step_size": False, "adapt_mass_matrix": False, "max_tree_depth": MAX_TREE_DEPTH}
-    keys = jax.random.split(jax.random.PRNGKey(0), chains)
-    state = jax.vmap(lambda q, key: init(q, 0, step_size=problem.step_size, rng_key=key, **options))(start, keys)
-
-    @jax.jit
-    def compiled(state: Any) -> Any:
-        def next_state(state: Any, _: None) -> Any:
-            state = jax.vmap(step)(state)
-            return state, (state.z, state.num_steps)
-
-        return jax.lax.scan(next_state, state, None, transitions)[1]
-
-    def run() -> Run:
-        draws, taken = compiled(state)
-        return Run(np.swapaxes(draws, 0, 1), np.swapaxes(taken, 0, 1))
-
-    return run
-
-
-def blackjax(problem: Problem, chains: int, transitions: int) -> Callable[[], Run]:
-    import blackjax as library
-    import jax
-    import jax.numpy as jnp
-
-    start = jnp.array(problem.starts(chains), jnp.float32)
-    kernel = library.nuts(
-        problem.for_jax(), problem.step_size, jnp.ones(problem.dimensions), max_num_doublings=MAX_TREE_DEPTH
-    )
-
-    @jax.jit
-    def compiled(start: Any) -> Any:
-        def next_state(state: Any, key: Any) -> Any:
-            state, info = jax.vmap(kernel.step)(jax.random.split(key, chains), state)
-            return state, (state.position, info.num_integration_steps)
-
-        keys = jax.random.split(jax.random.PRNGKey(0), transitions)
-        return jax.lax.scan(next_state, jax.vmap(kernel.init)(start), keys)[1]
-
-    def run() -> Run:
-        draws, taken = compiled(start)
-        return Run(np.swapaxes(draws, 0, 1), np.swapaxes(taken, 0, 1))
-
-    return run
+    return system
 
 
 def stan(problem: Problem, chains: int, transitions: int) -> Callable[[], Run]:
@@ -177,7 +134,7 @@ SYSTEMS: dict[str, System] = {
     "autobatch": autobatch,
     "tfp.mcmc": tfp_mcmc,
     "TFP auto_batching": tfp_auto_batching,
-    "NumPyro": numpyro,
-    "BlackJAX": blackjax,
+    "NumPyro": _by_jax(jax_samplers.numpyro),
+    "BlackJAX": _by_jax(jax_samplers.blackjax),
     "Stan": stan,
 }

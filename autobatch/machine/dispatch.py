@@ -94,6 +94,29 @@ def sweep(
     return step
 
 
+def rounds(
+    machine: Machine, run_block: RunBlock, choose: Choice, shared: Sequence[tf.Tensor], most: int | None = None
+) -> Step:
+    """Each block once in each of ROUNDS rounds, masked, whether or not a lane waits there.
+
+    For devices on which the host waits each time that the device alone knows what comes next: within the rounds
+    nothing is asked, and what blocks compute may become one kernel.
+    """
+    del run_block, most
+
+    def once(k: tf.Tensor, state: State) -> tuple[tf.Tensor, State]:
+        for i in machine.order:
+            state = state | machine.run_block(i, state, shared)
+        return k + 1, state
+
+    def step(chosen: tf.Tensor, state: State) -> tuple[tf.Tensor, State]:
+        del chosen
+        _, state = tf.while_loop(lambda k, _: k < ROUNDS, once, (0, state), parallel_iterations=1)
+        return choose(state["pc"]), state
+
+    return step
+
+
 def auto(
     machine: Machine, run_block: RunBlock, choose: Choice, shared: Sequence[tf.Tensor], most: int | None = None
 ) -> Step:
@@ -102,7 +125,7 @@ def auto(
     return strategy(machine, run_block, choose, shared, most)
 
 
-DISPATCHES = {"guarded": guarded, "switch_case": switch_case, "sweep": sweep, "auto": auto}
+DISPATCHES = {"guarded": guarded, "switch_case": switch_case, "sweep": sweep, "rounds": rounds, "auto": auto}
 
 
 def until_done(machine: Machine, step: Step, choose: Choice, state: State) -> State:
@@ -116,6 +139,7 @@ def until_done(machine: Machine, step: Step, choose: Choice, state: State) -> St
     return state
 
 
+ROUNDS = 8  # between two times that the device is asked whether all lanes are done
 LOOK = 4  # passes between two looks at how many lanes are not done; each is looked at where runs are counted
 REPEATS = 16  # runs of a loop's block, in each of them; likewise
 FAIR = 64  # passes from one time that a block has its turn, whatever the schedule, to the next
