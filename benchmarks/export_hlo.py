@@ -5,7 +5,7 @@ That runs them where there are an accelerator and JAX, but no TensorFlow.  The f
     programs.json     a list of entries: program, members, dispatch, and the names of files
     NAME.hlo.gz       what XLA gets: a serialized HloModuleProto
     DIGEST.npz        what it takes, in order, or what it returned on this machine, by the number of the result
-    gaussian.npz      what the other libraries' samplers start from: precision, step_size, and starts by number of chains
+    gaussian.npz      what the other libraries' samplers start from: precision, step_size, starts by number of chains
 
 NUTS has stacks as deep as its trees can be; a result is its number of leapfrogs, one for each gradient.
 """

@@ -361,6 +361,14 @@ def remembers(x):
     return x
 
 
+VISITS = []
+
+
+def counts_visits(x):
+    VISITS.append(x)
+    return x if len(VISITS) > 2 else -x  # here
+
+
 def looks_at_the_clock(x):
     return x + time.perf_counter_ns() % 1000  # here
 
@@ -619,6 +627,7 @@ def changes_items_of_a_dict(x):
 
 CASES = [
     (sets_by_name, UnsupportedSyntaxError), (changes_items_of_a_dict, TypeMismatchError),
+    (counts_visits, UnsupportedSyntaxError),
     (remembers, UnsupportedSyntaxError), (looks_at_the_clock, UnsupportedSyntaxError),
     (takes_a_number, UnsupportedSyntaxError), (asks_a_cache, UnsupportedSyntaxError),
     (augments_a_shared_array, UnsupportedSyntaxError), (augments_an_object_in_a_list, UnsupportedSyntaxError),

@@ -19,8 +19,9 @@ from autobatch.calls import arguments
 from autobatch.calls.arguments import Arguments
 from autobatch.calls.recent import Recent
 from autobatch.context import is_users
-from autobatch.frontend.core import Callee
-from autobatch.frontend.driver import MODES, Frontend, deep_recursion, lower
+from autobatch.frontend.changing import Outside
+from autobatch.frontend.core import Callee, Target
+from autobatch.frontend.driver import MODES, Frontend, deep_recursion, lower, source_of
 from autobatch.frontend.undecorated import cached, with_helpers
 from autobatch.frontend.watch import watch
 from autobatch.ir.stored import StoredProgram
@@ -57,11 +58,14 @@ def check_untaped(call: str, taken: Arguments) -> None:
 
 _REQUESTS = ("none-value",)  # what is asked for by messages of these kinds is done, and the next message is the user's
 
-Typed = tuple[Frontend, ir.Program, TypedProgram]
+Typed = tuple[Frontend, ir.Program, TypedProgram, Outside]
 
 
 def _typed(callee: Callee, callee_of: Callable[[Any], Callee | None], taken: Arguments, list_capacity: int) -> Typed:
-    """The program, before and after it has types; lists stand for ragged arguments if it does not work with these."""
+    """The program, before and after it has types, and what it refers to.
+
+    Lists stand for ragged arguments if it does not work with these.
+    """
     try:
         return _tried(callee, callee_of, taken, list_capacity, rows_as_lists=False)
     except errors.AutobatchError as refused:
@@ -87,13 +91,16 @@ def _tried(
     modes: dict[str, Exception] = {}  # how it is lowered now, and what was to be said without that
     classes: dict[type, None] = {}  # of the objects that it makes
     optional: frozenset[str] = frozenset()  # the attributes of theirs that are None for some members
+    outside = Outside()
     while True:
         known = len(classes)
         frontend = None
         try:
             with context.meeting(classes), context.lists_of(list_capacity), context.optional(optional):
                 with deep_recursion():
+                    outside.meet([source_of(Target(callee, tuple(taken.static.items())))])
                     frontend = lower(callee, taken.static, with_helpers(callee_of, helpers), unrolled, modes)
+                    outside.meet(core.source for core in frontend.cores.values())
                 program = dataclasses.replace(
                     frontend.program, arguments=tuple(taken.types), shared=tuple(taken.shared_types)
                 )
@@ -101,7 +108,8 @@ def _tried(
                 program = take_lists(program) if rows_as_lists else program
                 typed = passes.run(passes.until("types"), program)
             if len(classes) == known:  # of a class that is met for the first time the methods are known now
-                return frontend, program, typed
+                outside.check()
+                return frontend, program, typed, outside
         except UnrollingNeeded as needed:
             assert frontend is not None
             unrolled |= {frontend.place(loop): loop.count for loop in needed.loops}
@@ -116,6 +124,7 @@ def _tried(
             if frontend is None and raised is not None:
                 raise raised from raised.__cause__
             if frontend is None or (found <= helpers and len(classes) == known):
+                outside.check()
                 others = [mode for mode in MODES.get(getattr(error, "kind", None) or "", ()) if mode not in modes]
                 if others:
                     modes[others[0]] = error
@@ -136,7 +145,8 @@ class Specialisation:
 
     def __init__(self, callee: Callee, callee_of: Callable[[Any], Callee | None], taken: Arguments, list_capacity: int):
         self.list_capacity = list_capacity
-        self.frontend, self.untyped, self.typed = _typed(callee, callee_of, taken, list_capacity)
+        typed = _typed(callee, callee_of, taken, list_capacity)
+        self.frontend, self.untyped, self.typed, self.outside = typed
         with deep_recursion():
             self.watched = watch(core.source for core in self.frontend.cores.values())
         self.stacks: dict[frozenset[str], StoredProgram] = {}
@@ -154,6 +164,7 @@ class Specialisation:
         changed = self.changed()
         yield
         if changed is None and self.changed() is not None:
+            self.outside.check()
             with deep_recursion():
                 self.watched = watch(core.source for core in self.frontend.cores.values())
 

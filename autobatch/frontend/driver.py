@@ -84,7 +84,7 @@ def lower(
             if number >= MOST_SPECIALISATIONS:
                 raise errors.UnsupportedSyntaxError(
                     f"`{base}` is called with more than {MOST_SPECIALISATIONS} different choices of static arguments.",
-                    [(_source(target).definition_location, "")],
+                    [(source_of(target).definition_location, "")],
                     "a recursion over a static argument must end on a condition of static values; else pass a tensor.",
                     kind="too-many-specialisations",
                 )
@@ -98,7 +98,7 @@ def lower(
         target = pending.pop(0)
         name = name_of(target)
         loops = {place: count for (function, place), count in unrolled.items() if function == name}
-        cores[name] = desugar(_source(target), callee_of, loops, modes)
+        cores[name] = desugar(source_of(target), callee_of, loops, modes)
         for called in cores[name].calls.values():
             if called.callee.kind == "autobatched":
                 name_of(called)
@@ -119,7 +119,7 @@ def deep_recursion() -> Iterator[None]:
         sys.setrecursionlimit(limit)
 
 
-def _source(target: Target) -> Source:
+def source_of(target: Target) -> Source:
     found, static = target.callee.source, dict(target.static)
     source = read(target.callee.function, {}) if found is None else found
     captured = tuple(v for value in static.values() if isinstance(value, Callee) for v in value.captured)

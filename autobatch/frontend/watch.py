@@ -9,19 +9,21 @@ from __future__ import annotations
 
 import array
 import builtins
+import collections
 import contextvars
 import ctypes
 import dataclasses
 import dis
 import functools
+import logging
 import sys
 import types
 import weakref
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, Sequence, ValuesView
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import gast
 import numpy as np
@@ -50,13 +52,21 @@ class Watched:
     namespace: Mapping[Any, Any]
     name: Any
     parts: tuple[Any, ...]
+    names: tuple[str, ...]  # each part's: its own, or that of the attribute below it to which the part belongs
 
     def is_unchanged(self) -> bool:
         value = self.namespace.get(self.name, _MISSING)
         if value is self.parts[0] and self.is_immutable:
             return True
-        parts = _parts(value)
-        return len(parts) == len(self.parts) and all(map(_same, self.parts, parts))
+        return _all_same(self.parts, _parts(value, "")[0])
+
+    def changes(self) -> set[str]:
+        """The names, its own and of attributes below it, of what is not as it was; of a cached property none."""
+        value = self.namespace.get(self.name, _MISSING)
+        if value is self.parts[0] and self.is_immutable:
+            return set()
+        before, now = _by_name(self.parts, self.names), _by_name(*_parts(value, str(self.name)))
+        return {name for name in before | now if not _all_same(before.get(name, []), now.get(name, []))} - {CACHED}
 
     @cached_property
     def is_immutable(self) -> bool:
@@ -65,10 +75,15 @@ class Watched:
 
 def watch(sources: Iterable[Source]) -> tuple[Watched, ...]:
     """Everything outside that these functions, and the helpers that they call, refer to."""
+    return tuple(watch_with_functions(sources)[0].values())
+
+
+def watch_with_functions(sources: Iterable[Source]) -> tuple[dict[tuple, Watched], list[types.FunctionType]]:
+    """The same, each with what it is told by; and the functions that refer to it."""
     watcher = _Watcher()
     for source in sources:
         watcher.source(source)
-    return tuple(watcher.found.values())
+    return watcher.found, watcher.functions
 
 
 def watch_callables(callables: Iterable[Any]) -> tuple[Watched, ...]:
@@ -102,6 +117,7 @@ class _Watcher:
     def __init__(self) -> None:
         self.found: dict[tuple, Watched] = {}
         self.seen: set[int] = set()  # functions
+        self.functions: list[types.FunctionType] = []
 
     def source(self, source: Source) -> None:
         free = [name for name in names(source.tree.body) if name not in source.parameters]
@@ -117,10 +133,11 @@ class _Watcher:
         if id(function) in self.seen:
             return
         self.seen.add(id(function))
+        self.functions.append(function)
         used = set(used)
         for instruction in dis.get_instructions(function.__code__):
             if instruction.opname == "LOAD_GLOBAL" and instruction.argval in _BY_NAME:  # what it reads is not known
-                self.found["", instruction.argval] = Watched({}, instruction.argval, (object(),))
+                self.found["", instruction.argval] = Watched({}, instruction.argval, (object(),), ("",))
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             self.add(_Cell(cell), name)
             self.module(_Cell(cell).get(name), used)
@@ -138,7 +155,8 @@ class _Watcher:
         if not isinstance(value, types.ModuleType) or id(value) in self.seen:
             return
         self.seen.add(id(value))
-        for name in used & vars(value).keys():
+        data = {name for name, part in vars(value).items() if not callable(part)} if used & _OF_ANY_NAME else set()
+        for name in (used | data) & vars(value).keys():
             attribute = vars(value)[name]
             if not _is_library(value):
                 self.add(vars(value), name)
@@ -152,13 +170,14 @@ class _Watcher:
         value = namespace.get(name, _MISSING)
         if (id(owner), name) in self.found:
             return
-        watched = self.found[id(owner), name] = Watched(namespace, name, _parts(value))
+        watched = self.found[id(owner), name] = Watched(namespace, name, *_parts(value, str(name)))
         for part in watched.parts:
             if isinstance(part, types.FunctionType) and not _is_library(part):
                 self.function(part, _used(part.__code__))
 
 
 _BY_NAME = {"globals", "eval", "exec"}
+_OF_ANY_NAME = {"getattr", "vars", "__dict__"}
 
 
 def _used(code: types.CodeType) -> set[str]:
@@ -175,21 +194,47 @@ def _is_library(value: Any) -> bool:
 MOST_PARTS = 100_000  # of one value; what is beyond them counts as changed
 
 
-def _parts(value: Any) -> tuple[Any, ...]:
-    """The value and, all the way down, the parts of containers, of the user's objects, classes and functions."""
+CACHED = ""  # the name of what a cached property holds, which is the same whenever it is asked for
+
+
+class _Under(NamedTuple):
+    """A part of an attribute."""
+
+    name: str
+    part: Any
+
+
+def _parts(value: Any, name: str) -> tuple[tuple[Any, ...], tuple[str, ...]]:
+    """The value and, all the way down, the parts of containers, of the user's objects, classes and functions.
+
+    And the name of each: that of the nearest attribute that it belongs to, or else the value's.
+    """
     found: list[Any] = []
+    named: list[str] = []
     seen: set[int] = set()
-    pending = [value]
+    pending = [_Under(name, value)]
     while pending:
-        part = pending.pop()
+        name, part = pending.pop()
         found.append(part)
-        if isinstance(part, _PLAIN) or id(part) in seen:
+        named.append(name)
+        if type(part) in _PLAIN or id(part) in seen:
             continue
         if len(found) > MOST_PARTS:
-            return (value, object())  # which is like no other
+            return (value, object()), (name, name)  # which is like no other
         seen.add(id(part))
-        pending += _immediate_parts(part)
-    return tuple(found)
+        pending += [each if type(each) is _Under else _Under(name, each) for each in _immediate_parts(part)]
+    return tuple(found), tuple(named)
+
+
+def _by_name(parts: Iterable[Any], names: Iterable[str]) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = {}
+    for part, name in zip(parts, names, strict=True):
+        found.setdefault(name, []).append(part)
+    return found
+
+
+def _all_same(old: Sequence[Any], new: Sequence[Any]) -> bool:
+    return len(old) == len(new) and all(map(_same, old, new))
 
 
 def _is_opaque(value: Any) -> bool:
@@ -203,36 +248,37 @@ def _is_opaque(value: Any) -> bool:
     if isinstance(value, types.ModuleType | types.CodeType):
         return True
     module = type(value).__module__.split(".")[0]
-    is_data = isinstance(value, np.ndarray | contextvars.ContextVar | _OF_C) or dataclasses.is_dataclass(value)
-    return module in _LIBRARIES - _DATA and not is_data
+    if module in _BOOKS:
+        return not isinstance(value, logging.Logger)
+    has_parts = module in sys.stdlib_module_names or isinstance(value, np.ndarray | np.poly1d)
+    return module in _LIBRARIES and not has_parts and not dataclasses.is_dataclass(value)
 
 
+_BOOKS = {"logging", "typing", "warnings"}  # whose objects keep books of their own
 _OF_C = ctypes._SimpleCData | ctypes.Array | ctypes.Structure
-
-# What of the standard library holds data of the user's; other objects (locks, loggers) keep books of their own.
-_DATA = {
-    "builtins", "collections", "types", "argparse", "array", "contextvars", "functools", "os", "_thread",
-    "_threading_local", "enum", "dataclasses", "fractions", "configparser", "string", "random", "weakref",
-}  # fmt: skip
+_VIEWS = KeysView | ValuesView | ItemsView
 
 
 def _immediate_parts(value: Any) -> list[Any]:
     if _is_opaque(value):
         return []
-    if isinstance(value, set | frozenset):
-        return sorted(value, key=repr)
-    if isinstance(value, bytearray | array.array | _OF_C):
+    if isinstance(value, _VIEWS):
+        return list(value)
+    if isinstance(value, bytearray | memoryview | array.array | _OF_C):
         return [bytes(value)]
-    if isinstance(value, np.ndarray):
-        kept = list(value.flat) if value.dtype.hasobject else [_summary(value)]
-        return [value.shape, value.dtype.str, *kept]
+    if isinstance(value, ctypes._Pointer):
+        return [bytes(value.contents)] if value else []
+    if isinstance(value, types.CellType):
+        return [_Cell(value).get("", _MISSING)]
+    if isinstance(value, logging.Logger):
+        return [value.level, value.disabled]
     if isinstance(value, contextvars.ContextVar):
         return [value.get(None)]
     if getattr(type(value), "__autobatch_static__", False):
         return [value.fn]
     if isinstance(value, types.MethodType):
         return [value.__func__, value.__self__]
-    if isinstance(value, types.BuiltinFunctionType):
+    if isinstance(value, types.BuiltinFunctionType | types.MethodWrapperType):
         return [value.__self__]
     if isinstance(value, weakref.ref):
         return [value()]
@@ -246,21 +292,59 @@ def _immediate_parts(value: Any) -> list[Any]:
         return [value.__code__, value.__defaults__, value.__kwdefaults__, *_attributes(value)]
     if isinstance(value, type):
         return [*_data(vars(value)), *(base for base in (type(value), *value.__mro__[1:]) if not _is_library(base))]
-    slots = [s for kind in type(value).__mro__ for s in _names(vars(kind).get("__slots__", ()))]
-    own = [type(value), *_attributes(value), *(getattr(value, s, None) for s in slots)]
+    return [type(value), *_attributes(value), *_slots(value), *_contents(value)]
+
+
+def _contents(value: Any) -> Iterable[Any]:
+    """What a container holds, whatever the user's class makes of it; of an object of C code its state."""
+    if isinstance(value, set | frozenset):
+        return sorted(value, key=repr)
+    if isinstance(value, np.ndarray):
+        kept = list(value.flat) if value.dtype.hasobject else [_summary(value)]
+        return [value.shape, value.dtype.str, *kept]
+    for kind in (tuple, list, collections.deque):
+        if isinstance(value, kind):
+            return kind.__iter__(value)
     if isinstance(value, Mapping):
-        return [*own, *value.keys(), *value.values()]
-    if isinstance(value, tuple | list):  # whatever the user's class makes of its items
-        return [*own, *(tuple.__iter__(value) if isinstance(value, tuple) else list.__iter__(value))]
-    if isinstance(value, Sequence) and type(value).__module__.split(".")[0] in sys.stdlib_module_names:
-        return [*own, *value]
-    return own
+        return [*value.keys(), *value.values()]
+    if type(value).__module__.split(".")[0] not in sys.stdlib_module_names:
+        return []
+    if isinstance(value, Sequence):
+        return list(value)
+    if not any(name in vars(kind) for kind in type(value).__mro__[:-1] for name in _REDUCING):
+        return []
+    try:
+        _, *state = value.__reduce_ex__(4)
+    except Exception:  # a lock, a file
+        return []
+    return [_frozen(part) for part in state if not isinstance(part, Iterator)]
+
+
+_REDUCING = ("__reduce__", "__reduce_ex__", "__getstate__")
+
+
+def _frozen(value: Any) -> Any:
+    """What is made anew each time that an object is asked for its state, as what is compared by its parts."""
+    if type(value) is dict:
+        return tuple((k, _frozen(part)) for k, part in value.items())
+    return tuple(map(_frozen, value)) if type(value) in (list, tuple) else value
+
+
+def _slots(value: Any) -> list[Any]:
+    found = []
+    for kind in type(value).__mro__:
+        for name in _names(vars(kind).get("__slots__", ())):
+            private = name.startswith("__") and not name.endswith("__")
+            name = f"_{kind.__name__.lstrip('_')}{name}" if private else name
+            found.append(_Under(name, getattr(value, name, None)))
+    return found
 
 
 def _attributes(value: Any) -> list[Any]:
     """The names and values of an object's own attributes, in order."""
-    found = getattr(value, "__dict__", {})
-    return [*found.keys(), *found.values()]
+    held, kind = getattr(value, "__dict__", {}), type(value)
+    named = {k: CACHED if isinstance(getattr(kind, k, None), functools.cached_property) else k for k in held}
+    return [*(_Under(named[k], k) for k in held), *(_Under(named[k], part) for k, part in held.items())]
 
 
 def _summary(array: np.ndarray) -> Any:
@@ -277,7 +361,7 @@ def _names(slots: Any) -> tuple[str, ...]:
 
 def _data(namespace: Mapping[str, Any]) -> list[Any]:
     """What a class holds, without what Python puts there itself."""
-    return [part for name, part in namespace.items() if name not in _PYTHONS]
+    return [_Under(name, part) for name, part in namespace.items() if name not in _PYTHONS]
 
 
 _PYTHONS = {

@@ -74,6 +74,6 @@ def _key(value: Any) -> Hashable:
 def _is_hashable(value: Any) -> bool:
     try:
         hash(value)
-    except TypeError:
+    except Exception:  # of a memoryview, or of a user's class
         return False
     return True

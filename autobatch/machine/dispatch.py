@@ -139,7 +139,7 @@ def until_done(machine: Machine, step: Step, choose: Choice, state: State) -> St
     return state
 
 
-ROUNDS = 8  # between two times that the device is asked whether all lanes are done
+ROUNDS = 16  # between two times that the device is asked whether all lanes are done
 LOOK = 4  # passes between two looks at how many lanes are not done; each is looked at where runs are counted
 REPEATS = 16  # runs of a loop's block, in each of them; likewise
 FAIR = 64  # passes from one time that a block has its turn, whatever the schedule, to the next
