@@ -223,7 +223,8 @@ class _Consumers(Generators):
             self.parts_in_turn(node, _children(node))
             return node
         if rest:
-            end: gast.AST = assign(item, rest[0], node)
+            last = rest[0] if isinstance(rest[0], gast.Constant) else load(self.variable("last", rest[0], node), node)
+            end: gast.AST = assign(item, last, node)
         else:
             error = gast.copy_location(gast.Call(func=load("StopIteration", node), args=[], keywords=[]), node)
             end = gast.copy_location(gast.Raise(exc=error, cause=None), node)

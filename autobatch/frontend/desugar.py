@@ -18,9 +18,11 @@ from autobatch import errors
 from autobatch.frontend import deques, fence
 from autobatch.frontend.consumers import without_generators
 from autobatch.frontend.core import Callee, Core
+from autobatch.frontend.dict_views import without_views
 from autobatch.frontend.dicts import without_dicts
 from autobatch.frontend.distinct import with_distinct
 from autobatch.frontend.exceptions import Exceptions
+from autobatch.frontend.generator_expressions import with_generator_functions
 from autobatch.frontend.item_loops import without_item_loops
 from autobatch.frontend.list_methods import ListMethods
 from autobatch.frontend.loops import split_walrus
@@ -36,8 +38,8 @@ from autobatch.frontend.syntax import Statements, always_leaves, assign, constan
 
 # Each from a function to one that has less of Python's, before what is left is looked at.
 _BEFORE = (
-    without_super, without_nonlocals, without_maps, without_generators, without_match, without_sets, deques.with_limits,
-    with_distinct, without_item_loops,
+    without_super, without_nonlocals, without_views, with_generator_functions, without_maps, without_generators,
+    without_match, without_sets, deques.with_limits, with_distinct, without_item_loops,
 )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import gast
 
+from autobatch import context
 from autobatch.errors import UnsupportedSyntaxError
 from autobatch.frontend.source import SUPPORT, Source, read
 from autobatch.frontend.syntax import assigned_names, parameter_names
@@ -27,7 +28,18 @@ _ACTING_OPCODES = re.compile("STORE_(ATTR|SUBSCR|GLOBAL|DEREF)|DELETE_|RAISE|CAL
 
 def may_act(node: gast.AST) -> bool:
     """Whether evaluating this may do something."""
-    return any(isinstance(part, gast.Call | gast.NamedExpr) for part in gast.walk(node))
+    return any(isinstance(part, gast.Call | gast.NamedExpr) or runs_method(part) for part in gast.walk(node))
+
+
+def runs_method(node: gast.AST) -> bool:
+    """Whether this attribute, item or ``in`` may run a method of the classes that the program makes objects of."""
+    if isinstance(node, gast.Attribute):
+        return any(isinstance(inspect.getattr_static(cls, node.attr, None), property) for cls in context.met())
+    if isinstance(node, gast.Subscript):
+        return any(isinstance(inspect.getattr_static(cls, "__getitem__", None), FunctionType) for cls in context.met())
+    if isinstance(node, gast.Compare) and isinstance(node.ops[0], gast.In | gast.NotIn):
+        return any(isinstance(inspect.getattr_static(cls, "__contains__", None), FunctionType) for cls in context.met())
+    return False
 
 
 class Effects:
@@ -60,6 +72,9 @@ class Effects:
                 return True
             case gast.Subscript(ctx=gast.Store() | gast.Del()) | gast.Attribute(ctx=gast.Store() | gast.Del()):
                 return True
+            case gast.Attribute(attr=name, ctx=gast.Load()):
+                found = (inspect.getattr_static(cls, name, None) for cls in context.met())
+                return any(isinstance(each, property) and value_acts(each.fget, within) for each in found)
             case gast.Name(id=name) if name in given or name == SUPPORT:
                 return False
             case gast.Name(id=name) if name in self.functions:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import builtins
+import collections
 from collections.abc import Callable, Container, Iterator, Sequence
-from types import FunctionType
+from types import FunctionType, MappingProxyType
 from typing import Any
 
 import gast
@@ -13,8 +14,9 @@ from autobatch import errors, ir
 from autobatch.context import is_users
 from autobatch.frontend.cheap import is_cheap, names_tested_for_none
 from autobatch.frontend.core import Callee, Helper, Target
+from autobatch.frontend.effects import runs_method
 from autobatch.frontend.library import written
-from autobatch.frontend.list_methods import METHODS, popped
+from autobatch.frontend.list_methods import popped
 from autobatch.frontend.scope import UNKNOWN, Scope
 from autobatch.frontend.source import SUPPORT
 from autobatch.frontend.syntax import (
@@ -35,6 +37,8 @@ from autobatch.frontend.syntax import (
 from autobatch.language.numpy import ATTRIBUTES
 
 _MAKES_NEW = (gast.BinOp, gast.UnaryOp, gast.Compare, gast.Constant)  # what no variable holds
+_FIXED = {list: tuple, collections.deque: tuple, set: frozenset, dict: MappingProxyType}
+_CHANGING = {name for kind, fixed in _FIXED.items() for name in {*dir(kind)} - {*dir(fixed)}} | {"setitem", "delitem"}
 _DISPLAYS = (gast.Tuple, gast.List)
 _LISTS = ("list_", "sorted_", "sorted_by", "tuple_")
 
@@ -201,13 +205,13 @@ class Expressions(Scope):
         if isinstance(node, gast.NamedExpr):
             return popped(node)
         if not isinstance(node, gast.Call):
-            return False
+            return runs_method(node)
         value = self.static_value(node.func)
         callee = self.callee(node.func) or written(value, len(node.args))
         if callee is None and not (isinstance(value, FunctionType) and is_users(value.__code__)):
             nested = isinstance(node.func, gast.Name) and node.func.id in self.helpers
-            method = isinstance(node.func, gast.Attribute) and node.func.attr in METHODS
-            return value is UNKNOWN and (nested or method)
+            method = isinstance(node.func, gast.Attribute) and node.func.attr in _CHANGING
+            return (value is UNKNOWN and (nested or method)) or getattr(value, "__name__", None) in _CHANGING
         arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
         captures = callee is not None and bool(callee.captured)
         return captures or not all(isinstance(argument, _MAKES_NEW) for argument in arguments)

@@ -7,7 +7,7 @@ from types import BuiltinFunctionType, ModuleType
 import gast
 
 from autobatch import errors
-from autobatch.frontend.effects import may_act
+from autobatch.frontend.effects import may_act, runs_method
 from autobatch.frontend.source import SUPPORT, Source
 from autobatch.frontend.syntax import (
     Namer,
@@ -93,8 +93,13 @@ class Rewriter(gast.NodeTransformer):
             return node
         self.found = True
         before, target = self.fixed(node.target)
-        made = gast.copy_location(gast.BinOp(left=as_load(target), op=node.op, right=node.value), node)
-        value = support("in_place", [as_load(target), made], node)
+        old = as_load(target)
+        if runs_method(target):
+            name = self.namer.fresh("old")
+            before.append(assign(name, old, node))
+            old = load(name, node)
+        made = gast.copy_location(gast.BinOp(left=old, op=node.op, right=node.value), node)
+        value = support("in_place", [old, made], node)
         return [*before, *self.store(target, value)]
 
     def fixed(self, target: gast.AST, wholly: bool = False) -> tuple[Statements, gast.AST]:

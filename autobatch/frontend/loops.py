@@ -15,6 +15,7 @@ import gast
 
 from autobatch import errors
 from autobatch.frontend.calls import Calls
+from autobatch.frontend.effects import runs_method
 from autobatch.frontend.list_methods import is_method
 from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.syntax import (
@@ -124,6 +125,7 @@ class Loops(Calls):
 
     def range_loop(self, node: gast.For, call: gast.Call) -> None:
         bounds = self.in_order(call.args)
+        bounds = [self.temporary(b, "bound") if any(map(runs_method, gast.walk(b))) else b for b in bounds]
         bounds = [b if _is_int(b) else support("integer", [b], b) for b in bounds]
         start = bounds[0] if len(bounds) > 1 else constant(0, node)
         stop = self.named(bounds[1] if len(bounds) > 1 else bounds[0], "stop")
