@@ -13,7 +13,7 @@ from benchmarks.nuts import LIMIT
 from benchmarks.paper_utilization import LOCAL
 from benchmarks.problems import PROBLEMS
 from benchmarks.programs import AUTO, FIXED, LOOP
-from benchmarks.report import DOCS
+from benchmarks.report import DOCS, ON_DEVICE, on_device
 from benchmarks.timing import RESULTS, load
 
 mpl.use("Agg")
@@ -102,6 +102,26 @@ def plot_utilization() -> Path:
     return _saved(figure, "paper_utilization", "paper_utilization.png")
 
 
+def plot_on_device() -> Path:
+    """NUTS on a GPU: gradients a second against the number of chains, both logarithmic."""
+    kinds = {int(name.split()[1]): rows for name, rows in on_device("h100").items() if name.startswith("nuts")}
+    figure, axis = plt.subplots(figsize=(9, 4.5), layout="constrained")
+    styles = {"rounds": {"linewidth": 3}, "switch_case": {"color": "0.6"}, "sweep": {"color": "0.6", "linestyle": ":"}}
+    for name, told in ON_DEVICE.items():
+        rates = [rows[name]["gradients"] / rows[name]["median"] for rows in kinds.values()]
+        axis.loglog([*kinds], rates, "o-", markersize=4, label=told.replace("`", ""), **styles.get(name, {}))
+    axis.set(xlabel="chains", ylabel="gradients a second")
+    axis.set_xticks([*kinds], [f"{chains:,}" for chains in kinds])
+    axis.yaxis.set_major_formatter(ticker.EngFormatter(sep=" "))
+    axis.minorticks_off()
+    axis.grid(alpha=0.3)
+    figure.legend(fontsize=8, loc="outside right upper")
+    about = load("h100")
+    figure.supxlabel(f"{about['device']}, JAX {about['jax']}; Gaussian in 100 dimensions, 10 trajectories", fontsize=8)
+    figure.savefig(DOCS / "accelerators.png", dpi=150)
+    return DOCS / "accelerators.png"
+
+
 def _saved(figure: Any, results: str, name: str) -> Path:
     """The figure beside the page, with the machine under it."""
     about = load(results)["machine"]
@@ -115,4 +135,5 @@ PLOTS = {  # by the results that they show
     "programs": plot_programs,
     "paper_throughput": plot_throughput,
     "paper_utilization": plot_utilization,
+    "h100": plot_on_device,
 }

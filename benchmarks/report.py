@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from benchmarks.ablation import EVERYTHING
 from benchmarks.account import ALL, COPY
@@ -14,7 +15,7 @@ from benchmarks.programs import AUTO, FIXED, LOOP
 from benchmarks.timing import load
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGES = [DOCS / name for name in ("performance.md", "paper.md", "comparison.md")]
+PAGES = [DOCS / name for name in ("performance.md", "paper.md", "comparison.md", "accelerators.md")]
 
 
 def nuts_table(problem: str) -> str:
@@ -180,6 +181,47 @@ def times_table(name: str) -> str:
     return "\n".join(lines)
 
 
+GRAPHS = ", loops as CUDA graphs"
+ON_DEVICE = {
+    "rounds": "autobatch, `rounds`",
+    "guarded": "autobatch, `guarded`", f"guarded{GRAPHS}": f"autobatch, `guarded`{GRAPHS}",
+    "switch_case": "autobatch, `switch_case`", "sweep": "autobatch, `sweep`",
+    "numpyro": "NumPyro", "blackjax": "BlackJAX",
+}  # fmt: skip
+
+
+def on_device(device: str) -> dict[str, dict[str, dict[str, Any]]]:
+    """What ran on a device, by program and number of members, and by dispatch or library."""
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for results, mark in (("", ""), ("_graphs", GRAPHS)):
+        for row in load(f"{device}{results}")["results"]:
+            found.setdefault(f"{row['program']} {row['members']}", {})[row["dispatch"] + mark] = row
+    return found
+
+
+def device_nuts_table(device: str) -> str:
+    """Rows are dispatches and libraries, columns numbers of chains, cells millions of gradients a second."""
+    kinds = {name.split()[1]: rows for name, rows in on_device(device).items() if name.startswith("nuts")}
+    head = " | ".join(map(_chains, kinds))
+    lines = [f"| million gradients a second | {head} |", "|" + " --- |" * (len(kinds) + 1)]
+    for name, told in ON_DEVICE.items():
+        rates = [f"{rows[name]['gradients'] / rows[name]['median'] / 1e6:.2f}" for rows in kinds.values()]
+        lines.append(f"| {told} | " + " | ".join(rates) + " |")
+    return "\n".join(lines)
+
+
+def device_programs_table(device: str) -> str:
+    """Rows are programs, columns dispatches, cells milliseconds."""
+    dispatches = [name for name in ON_DEVICE if name not in ("numpyro", "blackjax")]
+    lines = ["| ms | " + " | ".join(dispatches) + " |", "|" + " --- |" * (len(dispatches) + 1)]
+    for name, rows in on_device(device).items():
+        if not name.startswith("nuts"):
+            program, members = name.split()
+            times = [_short(1000 * rows[dispatch]["median"]) for dispatch in dispatches]
+            lines.append(f"| {program}, {int(members):,} members | " + " | ".join(times) + " |")
+    return "\n".join(lines)
+
+
 def load_table() -> str:
     lines = ["| | first call, s | second, s | the process grew by, MiB |", "| --- | --- | --- | --- |"]
     for name, row in load("load")["results"].items():
@@ -222,6 +264,8 @@ def write_tables() -> None:
         "choices": choices_table,
         "refill": refill_table,
         "load": load_table,
+        "device_nuts": device_nuts_table,
+        "device_programs": device_programs_table,
     }
 
     def table(found: re.Match[str]) -> str:

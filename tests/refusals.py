@@ -369,6 +369,10 @@ def counts_visits(x):
     return x if len(VISITS) > 2 else -x  # here
 
 
+def hashes_an_object(x):
+    return x + hash(Point(x)) % 10  # here
+
+
 def looks_at_the_clock(x):
     return x + time.perf_counter_ns() % 1000  # here
 
@@ -627,7 +631,7 @@ def changes_items_of_a_dict(x):
 
 CASES = [
     (sets_by_name, UnsupportedSyntaxError), (changes_items_of_a_dict, TypeMismatchError),
-    (counts_visits, UnsupportedSyntaxError),
+    (counts_visits, UnsupportedSyntaxError), (hashes_an_object, UnsupportedSyntaxError),
     (remembers, UnsupportedSyntaxError), (looks_at_the_clock, UnsupportedSyntaxError),
     (takes_a_number, UnsupportedSyntaxError), (asks_a_cache, UnsupportedSyntaxError),
     (augments_a_shared_array, UnsupportedSyntaxError), (augments_an_object_in_a_list, UnsupportedSyntaxError),

@@ -71,7 +71,7 @@ def test_a_loop_that_ends_a_function_returns_by_its_branch():
     lowered = both.lower(N := tf.constant([7, 27, 1]))
     ends = [block.terminator for block in lowered._program.stack().program.blocks]
     assert any(isinstance(end, ir.Branch) and str(end).endswith("return") for end in ends)
-    for dispatch in ("guarded", "sweep", "switch_case"):
+    for dispatch in ("guarded", "sweep", "rounds", "switch_case"):
         assert_same(both.options(dispatch=dispatch)(N), tf.constant([16 + 3, 111 + 18, 0 + 1]))
 
 

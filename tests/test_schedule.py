@@ -20,6 +20,8 @@ from tests.programs import PROGRAMS
 CHOICES = [
     *itertools.product(("guarded", "switch_case"), ("earliest", "most_populated", "weighed"), (1, 2)),
     ("sweep", "earliest", 1),
+    ("rounds", "earliest", 1),
+    ("rounds", "weighed", 2),
 ]
 
 

@@ -203,7 +203,7 @@ def test_print(capsys):
     assert capsys.readouterr().out == "turn: 0: x=1.00\n"
 
 
-@pytest.mark.parametrize("dispatch", ["guarded", "switch_case"])
+@pytest.mark.parametrize("dispatch", ["guarded", "switch_case", "sweep", "rounds"])
 def test_max_steps(dispatch):
     @ab.autobatch(max_steps=40, dispatch=dispatch)
     def endless(x):

@@ -124,7 +124,8 @@ def _tried(
             if frontend is None and raised is not None:
                 raise raised from raised.__cause__
             if frontend is None or (found <= helpers and len(classes) == known):
-                outside.check()
+                if not isinstance(error, errors.UnsupportedSyntaxError | errors.TypeMismatchError):
+                    outside.check()
                 others = [mode for mode in MODES.get(getattr(error, "kind", None) or "", ()) if mode not in modes]
                 if others:
                     modes[others[0]] = error

@@ -71,9 +71,17 @@ def _only_changed(node: gast.AST) -> list[gast.AST]:
     match node:
         case gast.Expr(value=gast.Call(func=gast.Attribute(value=owner))):
             return [owner]
+        case gast.Call(func=gast.Attribute(value=owner, attr=name)) if name in _SAYING_NOTHING:
+            return [owner]
         case gast.Subscript(value=owner, ctx=gast.Store() | gast.Del()):
             return [owner]
     return []
+
+
+# Methods of Python's containers that return None.
+_SAYING_NOTHING = {
+    "add", "append", "appendleft", "clear", "discard", "extend", "extendleft", "insert", "remove", "update",
+}  # fmt: skip
 
 
 def _mentioned(code: CodeType) -> set[str]:

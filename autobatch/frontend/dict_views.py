@@ -86,8 +86,8 @@ def _may_change(part: gast.AST, name: str, target: gast.AST) -> bool:
     match part:
         case gast.Subscript(ctx=gast.Store() | gast.Del()) if _is(part.value, name):
             key = target.elts[0] if isinstance(target, gast.Tuple) and target.elts else None
-            own = isinstance(key, gast.Name) and isinstance(part.slice, gast.Name) and part.slice.id == key.id
-            return not (own and isinstance(part.value, gast.Name))
+            names = isinstance(key, gast.Name) and isinstance(part.slice, gast.Name)
+            return not (names and part.slice.id == getattr(key, "id", None) and isinstance(part.value, gast.Name))
         case gast.Call(func=gast.Attribute(value=owner), args=args):
             return _is(owner, name) or any(_is(argument, name) for argument in args)
         case gast.Call(args=args):

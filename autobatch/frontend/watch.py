@@ -63,7 +63,7 @@ class Watched:
     def changes(self) -> set[str]:
         """The names, its own and of attributes below it, of what is not as it was; of a cached property none."""
         value = self.namespace.get(self.name, _MISSING)
-        if value is self.parts[0] and self.is_immutable:
+        if value is _MISSING or (value is self.parts[0] and self.is_immutable):
             return set()
         before, now = _by_name(self.parts, self.names), _by_name(*_parts(value, str(self.name)))
         return {name for name in before | now if not _all_same(before.get(name, []), now.get(name, []))} - {CACHED}
@@ -220,7 +220,7 @@ def _parts(value: Any, name: str) -> tuple[tuple[Any, ...], tuple[str, ...]]:
         if type(part) in _PLAIN or id(part) in seen:
             continue
         if len(found) > MOST_PARTS:
-            return (value, object()), (name, name)  # which is like no other
+            return (value, object()), (name, CACHED)  # which is like no other
         seen.add(id(part))
         pending += [each if type(each) is _Under else _Under(name, each) for each in _immediate_parts(part)]
     return tuple(found), tuple(named)
@@ -302,7 +302,8 @@ def _contents(value: Any) -> Iterable[Any]:
     if isinstance(value, np.ndarray):
         kept = list(value.flat) if value.dtype.hasobject else [_summary(value)]
         return [value.shape, value.dtype.str, *kept]
-    for kind in (tuple, list, collections.deque):
+    kinds: tuple[Any, ...] = (tuple, list, collections.deque)
+    for kind in kinds:
         if isinstance(value, kind):
             return kind.__iter__(value)
     if isinstance(value, Mapping):

@@ -106,7 +106,10 @@ def rounds(
 
     def once(k: tf.Tensor, state: State) -> tuple[tf.Tensor, State]:
         for i in machine.order:
-            state = state | machine.run_block(i, state, shared)
+            new = machine.run_block(i, state, shared)
+            if machine.max_steps is not None:  # of which those count that a lane waits for
+                new["steps"] = state["steps"] + tf.cast(tf.reduce_any(tf.equal(state["pc"], i)), tf.int32)
+            state = state | new
         return k + 1, state
 
     def step(chosen: tf.Tensor, state: State) -> tuple[tf.Tensor, State]:
