@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import builtins
 import copy
+from collections.abc import Sequence
 from dataclasses import replace
 
 import gast
@@ -28,6 +29,8 @@ class _Views(gast.NodeTransformer):
     def __init__(self, source: Source, namer: Namer):
         self.source, self.namer = source, namer
         self.found = False
+        functions = [node for node in gast.walk(source.tree) if isinstance(node, gast.FunctionDef | gast.Lambda)]
+        self.nested = {getattr(node, "name", ""): {*names(node.body)} for node in functions if node is not source.tree}
 
     def visit_For(self, node: gast.For) -> gast.AST:
         taken: Statements = []
@@ -36,11 +39,56 @@ class _Views(gast.NodeTransformer):
         self.found = self.found or bool(taken)
         return self.generic_visit(node)
 
+    def lazily(self, node: gast.comprehension, body: Sequence[gast.AST]) -> list[gast.comprehension]:
+        """``for v in d.values()`` as ``for key in d for v in [d[key]]``."""
+        owner = self.view(node.iter, node.target, body)
+        if owner is None:
+            return [node]
+        self.found = True
+        key = self.namer.fresh("key")
+        one = gast.copy_location(gast.List(elts=[_found(node.iter, key)], ctx=gast.Load()), node.iter)
+        keys = gast.comprehension(target=store(key, node.target), iter=owner, ifs=[], is_async=0)
+        return [keys, gast.comprehension(target=node.target, iter=one, ifs=node.ifs, is_async=0)]
+
+    def by_comprehension(self, node: gast.AST) -> gast.AST:
+        parts = [part for part in (getattr(node, name, None) for name in ("elt", "key", "value")) if part is not None]
+        body = [*parts, *(test for generator in node.generators for test in generator.ifs)]
+        node.generators = [made for each in node.generators for made in self.lazily(each, body)]
+        return self.generic_visit(node)
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = by_comprehension
+
+    def view(self, node: gast.AST, target: gast.AST, body: Sequence[gast.AST]) -> gast.AST | None:
+        """The dict whose items or values these are, if the body may change another than the one that it has."""
+        match node:
+            case gast.Call(func=gast.Attribute(value=owner, attr="items" | "values"), args=[], keywords=[]):
+                root = root_of(owner)
+            case _:
+                return None
+        if not isinstance(root, gast.Name) or root.id in names([*body], gast.Store):
+            return None
+        parts = (part for each in body for part in gast.walk(each))
+        return owner if any(self.may_change(part, root.id, target) for part in parts) else None
+
+    def may_change(self, part: gast.AST, name: str, target: gast.AST) -> bool:
+        match part:
+            case gast.Subscript(ctx=gast.Store() | gast.Del()) if _is(part.value, name):
+                key = target.elts[0] if isinstance(target, gast.Tuple) and target.elts else None
+                both = isinstance(key, gast.Name) and isinstance(part.slice, gast.Name)
+                return not (both and part.slice.id == getattr(key, "id", None) and isinstance(part.value, gast.Name))
+            case gast.Call(func=gast.Attribute(value=owner), args=args):
+                return _is(owner, name) or any(_is(argument, name) for argument in args)
+            case gast.Call(func=gast.Name(id=function), args=args):
+                return name in self.nested.get(function, ()) or any(_is(argument, name) for argument in args)
+            case gast.Call(args=args):
+                return any(_is(argument, name) for argument in args)
+        return False
+
     def by_keys(
         self, target: gast.AST, iterable: gast.AST, loop: gast.For, taken: Statements
     ) -> tuple[gast.AST, gast.AST]:
         """What the loop binds and goes through instead; what the body is to begin with is added to ``taken``."""
-        owner = _view(iterable, target, loop)
+        owner = self.view(iterable, target, loop.body)
         if owner is not None:
             key = self.namer.fresh("key")
             found = gast.Assign(targets=[target], value=_found(iterable, key), type_comment=None)
@@ -67,32 +115,6 @@ def _found(view: gast.Call, key: str) -> gast.AST:
     if view.func.attr == "values":
         return value
     return gast.copy_location(gast.Tuple(elts=[load(key, owner), value], ctx=gast.Load()), view)
-
-
-def _view(node: gast.AST, target: gast.AST, loop: gast.For) -> gast.AST | None:
-    """The dict whose items or values these are, if the loop's body may change another than the one that it has."""
-    match node:
-        case gast.Call(func=gast.Attribute(value=owner, attr="items" | "values"), args=[], keywords=[]):
-            root = root_of(owner)
-        case _:
-            return None
-    if not isinstance(root, gast.Name) or root.id in names(loop.body, gast.Store):
-        return None
-    parts = [part for statement in loop.body for part in gast.walk(statement)]
-    return owner if any(_may_change(part, root.id, target) for part in parts) else None
-
-
-def _may_change(part: gast.AST, name: str, target: gast.AST) -> bool:
-    match part:
-        case gast.Subscript(ctx=gast.Store() | gast.Del()) if _is(part.value, name):
-            key = target.elts[0] if isinstance(target, gast.Tuple) and target.elts else None
-            names = isinstance(key, gast.Name) and isinstance(part.slice, gast.Name)
-            return not (names and part.slice.id == getattr(key, "id", None) and isinstance(part.value, gast.Name))
-        case gast.Call(func=gast.Attribute(value=owner), args=args):
-            return _is(owner, name) or any(_is(argument, name) for argument in args)
-        case gast.Call(args=args):
-            return any(_is(argument, name) for argument in args)
-    return False
 
 
 def _is(node: gast.AST, name: str) -> bool:

@@ -18,14 +18,15 @@ from typing import Any
 
 import gast
 
+from autobatch.frontend.effects import Effects
 from autobatch.frontend.iterators import text_of
+from autobatch.frontend.refusals import refusal
 from autobatch.frontend.source import Source
 from autobatch.frontend.syntax import Namer, Statements, assigned_names, if_, load, names
 
 
 def with_generator_functions(source: Source) -> Source:
-    loops = (node for node in gast.walk(source.tree) if isinstance(node, gast.For))
-    if not any(isinstance(part, gast.GeneratorExp) for loop in loops for part in gast.walk(loop.iter)):
+    if not any(isinstance(part, gast.GeneratorExp) for part in gast.walk(source.tree)):
         return source
     tree = copy.deepcopy(source.tree)  # the caller keeps its tree
     _Lazily(source).visit(tree)
@@ -36,6 +37,7 @@ class _Lazily(gast.NodeTransformer):
     def __init__(self, source: Source):
         self.source, self.namer = source, Namer(source.tree)
         self.locals = {*source.parameters, *assigned_names(source.tree.body)}
+        self.effects = Effects(source)
 
     def visit_FunctionDef(self, node: gast.FunctionDef) -> gast.AST:
         """A nested function is looked at when it becomes one of the program's."""
@@ -46,6 +48,20 @@ class _Lazily(gast.NodeTransformer):
         node.iter = self.lazily(node.iter, made)
         self.generic_visit(node)
         return [*made, node] if made else node
+
+    def visit_Call(self, node: gast.Call) -> gast.AST:
+        """What acts beside a generator that acts would have to come between its items, or before them."""
+        given = [*node.args, *(keyword.value for keyword in node.keywords)]
+        acting = [argument for argument in given if self.effects.acts(argument)]
+        made = [argument for argument in acting if isinstance(argument, gast.GeneratorExp)]
+        if made and len(acting) > 1:
+            raise refusal(
+                self.source.location(made[0]),
+                "a generator that changes something, item by item beside others",
+                "make a list of it first, or loop over it alone.",
+                "generator-that-changes",
+            )
+        return self.generic_visit(node)
 
     def lazily(self, node: gast.AST, made: Statements) -> gast.AST:
         """The iterable; the functions that it calls are added to ``made``."""

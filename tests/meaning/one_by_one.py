@@ -166,3 +166,37 @@ def read_before_an_item_is_set(n):
 def counted_before_an_append(n):
     xs = [n, 2]
     return len(xs) * 10 + (list.append(xs, n) or len(xs))
+
+
+@case(n)
+def values_of_a_comprehension(n):
+    d = {"a": 1, "b": 2}
+
+    def more(v):
+        d["b"] += v
+        return d["b"]
+
+    return sum([v + more(n) for v in d.values()])
+
+
+@case(n, refused="generator-that-changes")
+def beside_what_acts(n):
+    log, xs = [], [5, 2, 7]
+
+    def told(v):
+        log.append(v)
+        return v
+
+    pairs = list(zip((told(v) for v in xs), (told(-v) for v in xs)))
+    return pairs, log, n
+
+
+@case(n, refused="generator-that-changes")
+def before_what_acts(n):
+    log, xs = [], [5, 2, 7]
+
+    def told(v):
+        log.append(v)
+        return v + n
+
+    return sum((told(v) for v in xs), told(100)), log
