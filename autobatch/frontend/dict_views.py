@@ -1,8 +1,10 @@
 """``for k, v in d.items()`` where the body may change ``d`` looks each value up when its turn comes, as Python does.
 
-for k, v in d.items():      for key in d:
-    body                        k, v = key, d[key]
-                                body
+    for k, v in d.items():      for key in d:
+        body                        k, v = key, d[key]
+                                    body
+
+In a comprehension ``for v in d.values()`` becomes ``for key in d for v in [d[key]]``.
 """
 
 from __future__ import annotations
@@ -19,10 +21,16 @@ from autobatch.frontend.syntax import Namer, Statements, load, names, root_of, s
 
 
 def without_views(source: Source) -> Source:
+    if not any(isinstance(node, gast.Attribute) and node.attr in _OF_DICTS for node in gast.walk(source.tree)):
+        return source
     tree = copy.deepcopy(source.tree)  # the caller keeps its tree
     views = _Views(source, Namer(tree))
     views.visit(tree)
     return replace(source, tree=tree) if views.found else source
+
+
+_OF_DICTS = ("items", "values")
+_BESIDE = {builtins.zip: 0, builtins.enumerate: 1}  # and how many targets stand before those of what is given
 
 
 class _Views(gast.NodeTransformer):
@@ -40,7 +48,6 @@ class _Views(gast.NodeTransformer):
         return self.generic_visit(node)
 
     def lazily(self, node: gast.comprehension, body: Sequence[gast.AST]) -> list[gast.comprehension]:
-        """``for v in d.values()`` as ``for key in d for v in [d[key]]``."""
         owner = self.view(node.iter, node.target, body)
         if owner is None:
             return [node]
@@ -97,14 +104,11 @@ class _Views(gast.NodeTransformer):
         match target, iterable:
             case gast.Tuple(elts=parts), gast.Call(func=gast.Name(id=name), args=args):
                 known = self.source.lookup(name, None)
-                first = {builtins.zip: 0, builtins.enumerate: 1}.get(known) if known in _BESIDE else None
+                first = next((first for function, first in _BESIDE.items() if known is function), None)
                 if first is not None and len(parts) == len(args) + first:
                     pairs = [self.by_keys(*pair, loop, taken) for pair in zip(parts[first:], args, strict=True)]
                     parts[first:], args[:] = ([pair[k] for pair in pairs] for k in (0, 1))
         return target, iterable
-
-
-_BESIDE = (builtins.zip, builtins.enumerate)
 
 
 def _found(view: gast.Call, key: str) -> gast.AST:
