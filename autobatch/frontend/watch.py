@@ -212,9 +212,9 @@ def _parts(value: Any, name: str) -> tuple[tuple[Any, ...], tuple[str, ...]]:
     found: list[Any] = []
     named: list[str] = []
     seen: set[int] = set()
-    pending = [_Under(name, value)]
+    pending, owners = [value], [name]
     while pending:
-        name, part = pending.pop()
+        part, name = pending.pop(), owners.pop()
         found.append(part)
         named.append(name)
         if type(part) in _PLAIN or id(part) in seen:
@@ -222,7 +222,10 @@ def _parts(value: Any, name: str) -> tuple[tuple[Any, ...], tuple[str, ...]]:
         if len(found) > MOST_PARTS:
             return (value, object()), (name, CACHED)  # which is like no other
         seen.add(id(part))
-        pending += [each if type(each) is _Under else _Under(name, each) for each in _immediate_parts(part)]
+        for each in _immediate_parts(part):
+            under = type(each) is _Under
+            pending.append(each.part if under else each)
+            owners.append(each.name if under else name)
     return tuple(found), tuple(named)
 
 
