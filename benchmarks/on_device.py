@@ -83,8 +83,7 @@ def peer(folder: Path, name: str, chains: int) -> dict[str, Any]:
 
 def rows(folder: Path, only: list[str], device: Any) -> Iterator[dict[str, Any]]:
     entries = json.loads((folder / "programs.json").read_text())
-    kinds = {(entry["program"], entry["members"]): entry for entry in entries}
-    for program, members in kinds:
+    for program, members in dict.fromkeys((entry["program"], entry["members"]) for entry in entries):
         for entry in entries:
             if (entry["program"], entry["members"]) == (program, members) and wanted(entry["dispatch"], only):
                 told = {"program": program, "members": members, "dispatch": entry["dispatch"]}

@@ -37,6 +37,8 @@ from autobatch.frontend.syntax import (
 from autobatch.language.numpy import ATTRIBUTES
 
 _MAKES_NEW = (gast.BinOp, gast.UnaryOp, gast.Compare, gast.Constant)  # what no variable holds
+
+# Names of what may change a container: the methods that its counterpart without changes lacks, and functions.
 _FIXED = {list: tuple, collections.deque: tuple, set: frozenset, dict: MappingProxyType}
 _CHANGING = {name for kind, fixed in _FIXED.items() for name in {*dir(kind)} - {*dir(fixed)}} | {"setitem", "delitem"}
 _DISPLAYS = (gast.Tuple, gast.List)

@@ -1,7 +1,7 @@
 """Which block runs next, of those at which lanes wait.  The results are the same whatever is chosen.
 
-(The dispatch "sweep" asks nobody: it runs all blocks in turn.  And where a host looks at the machine, each block gets a
-turn now and then, so that no lane starves: dispatch.py.)
+(The dispatches "sweep" and "rounds" ask nobody: they run all blocks in turn.  And where a host looks at the
+machine, each block gets a turn now and then, so that no lane starves: dispatch.py.)
 """
 
 from __future__ import annotations
