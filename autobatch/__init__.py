@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
-from autobatch import errors, random
+from autobatch import cache, errors, random
 from autobatch.api import Autobatched, autobatch, load_run, primitive
 from autobatch.calls.runs import Progress, Run
 from autobatch.language.indexing import unroll
@@ -20,6 +20,7 @@ __all__ = [
     "Progress",
     "Run",
     "autobatch",
+    "cache",
     "errors",
     "load_run",
     "mcmc",

@@ -307,6 +307,10 @@ class Autobatched:
     def __repr__(self) -> str:
         return f"<autobatched {self.__qualname__}>"
 
+    def __autobatch_parts__(self) -> list[Any]:
+        """What a program that calls it depends on."""
+        return [self._fn, self._static_names, self._receiver]
+
     @property
     def _callee(self) -> Callee:
         return Callee("autobatched", self._fn, self._static_names, self._receiver)
@@ -337,7 +341,7 @@ class Autobatched:
                 program.replaced = 0
                 return program
             list_capacity = list_capacity or self._options.max_length or context.FIRST_CAPACITY
-            new = self._programs.put(key, Specialisation(self._callee, callee_of, taken, list_capacity))
+            new = self._programs.put(key, Specialisation(self._callee, callee_of, taken, list_capacity, self._options))
             if program is not None:
                 new.replaced = program.replaced + 1
                 if new.replaced == MOST_REPLACED:
@@ -409,6 +413,9 @@ class BatchedPrimitive:
     def __init__(self, fn: Callable, size: int | None = None):
         self.fn, self.size = fn, size
         functools.update_wrapper(self, fn)
+
+    def __autobatch_parts__(self) -> list[Any]:
+        return [self.fn, self.size]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if context.mode() is context.Mode.BATCH:

@@ -20,7 +20,7 @@ LAYERS = [
     ["tracing"],
     ["ir"],
     ["language"],
-    ["context", "errors", "random"],
+    ["cache", "context", "errors", "files", "random", "reads"],
 ]
 
 

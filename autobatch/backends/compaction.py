@@ -15,6 +15,7 @@ import numpy as np
 from autobatch.machine.blocks import Machine, State
 from autobatch.machine.dispatch import FOREVER, Limit
 from autobatch.machine.engine import Engine, Stop
+from autobatch.machine.pieces import Shelf
 from autobatch.options import Options
 from autobatch.passes.costs import FIXED
 
@@ -30,10 +31,18 @@ class Account:
     can_pause: whether the engine heeds limits even if there is no smaller one.
     """
 
-    def __init__(self, machine: Machine, parts: int, count: int, options: Options, can_pause: bool = False):
+    def __init__(
+        self,
+        machine: Machine,
+        parts: int,
+        count: int,
+        options: Options,
+        can_pause: bool = False,
+        shelf: Shelf | None = None,
+    ):
         wanted = options.compact != "never" and options.max_steps is None and not machine.knows_positions
         self.floor = count // RATIO if wanted and count >= RATIO * SMALLEST else 0
-        self.engine = Engine(machine, parts, count, options, stops_early=can_pause or self.floor > 0)
+        self.engine = Engine(machine, parts, count, options, can_pause or self.floor > 0, shelf)
         self.always = options.compact == "always"
         self.price: float | None = None  # seconds to compile it, taken to be that of this engine
         self.pace: float | None = None  # seconds from look to look

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -19,6 +20,7 @@ from autobatch.ir.stored import StoredProgram
 from autobatch.machine.blocks import Machine
 from autobatch.machine.counts import Measured, Timeline
 from autobatch.machine.engine import Outcome, in_one_go
+from autobatch.machine.pieces import Shelf
 from autobatch.machine.refill import Refilled
 from autobatch.machine.xla import DEFAULT, fitted, whole_loops
 from autobatch.options import Options
@@ -32,12 +34,19 @@ class ProgramCounter:
     """Runs a stack program for batches of one size.
 
     counts: whether to count what each block does; can_pause: whether all engines heed limits.
+    shelf: where what is compiled is kept, if it is.
     """
 
     def __init__(
-        self, stored: StoredProgram, size: int, options: Options, counts: bool = False, can_pause: bool = False
+        self,
+        stored: StoredProgram,
+        size: int,
+        options: Options,
+        counts: bool = False,
+        can_pause: bool = False,
+        shelf: Shelf | None = None,
     ):
-        self.counts, self.can_pause = counts, can_pause
+        self.counts, self.can_pause, self.shelf = counts, can_pause, shelf
         self.stored, self.typed, self.size, self.options = stored, stored.typed, size, options
         self.stopped = len(self.typed.program.blocks)
         self.limit = DEEPEST if options.max_depth is None else options.max_depth
@@ -48,6 +57,11 @@ class ProgramCounter:
     def machine(self, depth: int, size: int) -> Machine:
         safe, max_steps = not self.options.jit_compile, self.options.max_steps
         return Machine(self.stored, size, depth, safe, max_steps, counts=self.counts)
+
+    def _traceable(self, depth: int, size: int) -> Machine:
+        """With the program's code, which one whose pieces are kept may lack."""
+        machine = self.machine(depth, size)
+        return machine if self.shelf is None else replace(machine, stored=self.shelf.code())
 
     def shards(self, depth: int, size: int) -> int:
         """Into how many parts a batch is to be cut."""
@@ -64,7 +78,7 @@ class ProgramCounter:
             if (depth, count) not in self.accounts:
                 parts = self.shards(depth, count)
                 machine = self.machine(depth, -(-count // parts))
-                self.accounts[depth, count] = Account(machine, parts, count, self.options, self.can_pause)
+                self.accounts[depth, count] = Account(machine, parts, count, self.options, self.can_pause, self.shelf)
             return self.accounts[depth, count]
 
     @cached_property
@@ -143,7 +157,7 @@ class ProgramCounter:
 
         def machine(depth: int) -> Refilled:
             if depth not in self.refilled:
-                self.refilled[depth] = Refilled(self.machine(depth, -(-self.size // parts)), self.options)
+                self.refilled[depth] = Refilled(self.machine(depth, -(-self.size // parts)), self.options, self.shelf)
             self.depth = max(depth, self.depth)
             return self.refilled[depth]
 
@@ -192,7 +206,7 @@ class ProgramCounter:
 
         The optimized ones are of the machine as it is for this machine's CPU, the others as it is for any device.
         """
-        machine, limit = self.machine(self.depth, self.size), DEFAULT
+        machine, limit = self._traceable(self.depth, self.size), DEFAULT
         if stage.startswith("optimized"):
             machine, limit = fitted(machine, self.options)
         function = tf.function(in_one_go(machine, self.options), autograph=False, jit_compile=True)
@@ -201,7 +215,7 @@ class ProgramCounter:
 
     def to_hlo(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor]) -> tuple[bytes, list[tf.Tensor]]:
         """What XLA gets, serialized, and the tensors that it takes: also those that the user's code closes over."""
-        function = tf.function(in_one_go(self.machine(self.depth, self.size), self.options), autograph=False)
+        function = tf.function(in_one_go(self._traceable(self.depth, self.size), self.options), autograph=False)
         captured = function.get_concrete_function(list(arguments), list(shared)).captured_inputs
         inputs = [*tf.nest.flatten(list(arguments)), *shared, *captured]
         return self.compiler_ir(arguments, shared, "hlo_serialized"), inputs
@@ -237,7 +251,7 @@ class ProgramCounter:
 
     @cached_property
     def _graph(self) -> tf.types.experimental.PolymorphicFunction:
-        run = in_one_go(self.machine(self.options.max_depth or 0, self.size), self.options)
+        run = in_one_go(self._traceable(self.options.max_depth or 0, self.size), self.options)
         return tf.function(run, autograph=False, jit_compile=self.options.jit_compile)
 
 

@@ -1,18 +1,16 @@
-"""The file of a saved run: a line that says what it is, a digest, and a pickle."""
+"""The file of a saved run: a pickle."""
 
 from __future__ import annotations
 
-import hashlib
 import os
 import pickle
-import tempfile
 from pathlib import Path
 from typing import Any
 
-from autobatch import errors
+from autobatch import errors, files
 
 VERSION = 2
-_TITLE = b"autobatch run, version "
+_TITLE = "autobatch run, version "
 
 
 def write(path: str | os.PathLike, content: Any) -> None:
@@ -27,17 +25,7 @@ def write(path: str | os.PathLike, content: Any) -> None:
             f"A run whose arguments cannot be pickled cannot be saved: {error}",
             help="define static functions and classes at the top of a module.",
         ) from error
-    path = Path(path)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(_TITLE + f"{VERSION}\n{hashlib.sha256(pickled).hexdigest()}\n".encode() + pickled)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
+    files.write(Path(path), f"{_TITLE}{VERSION}", pickled)
 
 
 def read(path: str | os.PathLike) -> Any:
@@ -45,18 +33,18 @@ def read(path: str | os.PathLike) -> Any:
 
     Raises: RunFileError if the file is none of these, of another version, truncated or damaged; OSError.
     """
-    title, _, rest = Path(path).read_bytes().partition(b"\n")
-    if not title.startswith(_TITLE):
-        raise errors.RunFileError(f"{path} is not a saved run.")
-    version = title.removeprefix(_TITLE).decode(errors="replace")
-    if version != str(VERSION):
-        raise errors.RunFileError(
-            f"{path} is of version {version}; this is version {VERSION}.",
-            help="load it with the version of autobatch that saved it.",
-        )
-    digest, _, pickled = rest.partition(b"\n")
-    if digest.decode(errors="replace") != hashlib.sha256(pickled).hexdigest():
-        raise errors.RunFileError(f"{path} is damaged, or was cut off.")
+    try:
+        pickled = files.read(Path(path), f"{_TITLE}{VERSION}")
+    except files.DamagedError as damaged:
+        if not damaged.title.startswith(_TITLE):
+            raise errors.RunFileError(f"{path} is not a saved run.") from None
+        version = damaged.title.removeprefix(_TITLE)
+        if version != str(VERSION):
+            raise errors.RunFileError(
+                f"{path} is of version {version}; this is version {VERSION}.",
+                help="load it with the version of autobatch that saved it.",
+            ) from None
+        raise errors.RunFileError(f"{path} is damaged, or was cut off.") from None
     try:
         return pickle.loads(pickled)
     except Exception as error:  # a class or function that it names is gone, or raises

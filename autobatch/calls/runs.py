@@ -164,7 +164,7 @@ class Run:
 
     @property
     def _name(self) -> str:
-        return self._program.typed.program.entry.name
+        return self._program.interface.program.entry.name
 
     def _save_itself(self) -> None:
         if self._autosave is not None and self._saved is not self._position:

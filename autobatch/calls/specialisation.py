@@ -11,23 +11,25 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.python.eager import record as tapes
 
-from autobatch import context, errors, ir, passes
+from autobatch import context, errors, ir, passes, reads
 from autobatch.backends.local_static import LocalStatic
 from autobatch.backends.members import Batch
 from autobatch.backends.program_counter import ProgramCounter
-from autobatch.calls import arguments
+from autobatch.calls import arguments, keeping
 from autobatch.calls.arguments import Arguments
 from autobatch.calls.recent import Recent
 from autobatch.context import is_users
 from autobatch.frontend.changing import Outside
 from autobatch.frontend.core import Callee, Target
 from autobatch.frontend.driver import MODES, Frontend, deep_recursion, lower, source_of
+from autobatch.frontend.source import Source
 from autobatch.frontend.undecorated import cached, with_helpers
-from autobatch.frontend.watch import watch
+from autobatch.frontend.watch import Watched, watch
 from autobatch.ir.stored import StoredProgram
 from autobatch.ir.typed import TypedProgram
 from autobatch.ir.types import describe, given
 from autobatch.machine.counts import Measured
+from autobatch.machine.pieces import Shelf
 from autobatch.machine.recorder import Recording, record
 from autobatch.options import OPTIMIZATIONS, Options
 from autobatch.passes.inference import UnrollingNeeded
@@ -140,24 +142,77 @@ def _tried(
 class Specialisation:
     """One specialisation of an autobatched function: static values and argument types are fixed.
 
+    What an earlier process has kept of it is taken from there; then it is lowered only where its code is needed.
+
     callee_of: how the frontend knows what it is that a program calls.
     list_capacity: how many items lists have room for, at least, whose length differs between members.
+    options: of the call that it is made for.
     """
 
-    def __init__(self, callee: Callee, callee_of: Callable[[Any], Callee | None], taken: Arguments, list_capacity: int):
+    def __init__(
+        self,
+        callee: Callee,
+        callee_of: Callable[[Any], Callee | None],
+        taken: Arguments,
+        list_capacity: int,
+        options: Options,
+    ):
         self.list_capacity = list_capacity
-        typed = _typed(callee, callee_of, taken, list_capacity)
-        self.frontend, self.untyped, self.typed, self.outside = typed
-        with deep_recursion():
-            self.watched = watch(core.source for core in self.frontend.cores.values())
-        self.stacks: dict[frozenset[str], StoredProgram] = {}
+        self._callee, self._callee_of = callee, callee_of
+        self._like = dataclasses.replace(taken, stored=[], shared=[])  # the types of the arguments
+        self._lowered: Typed | None = None
+        self._watched: tuple[Watched, ...] = ()
+        self._stacks: dict[frozenset[str], StoredProgram] = {}
         self.executables = Recent[tuple, ProgramCounter | LocalStatic](self._of_size, frames=5)
         self.pausables = Recent[tuple, ProgramCounter](self._of_size, frames=5)
         self.replaced = 0  # how many for the same arguments came before, each used once
+        self._book = keeping.book(callee, taken, list_capacity) if keeping.keeps(options) else None
+        kept = self._book and self._book.read(options.optimizations)
+        if kept is None:
+            self._lower()
+        else:
+            self.interface, self._watched = kept.interface, self._book.watched
+
+    def _lower(self) -> Typed:
+        with context.tracing_lock:
+            if self._lowered is None:
+                with reads.noticed() as noticed:
+                    self._lowered = _typed(self._callee, self._callee_of, self._like, self.list_capacity)
+                self.interface = self._lowered[2]
+                self._watch()
+                if self._book is not None and (noticed or not self._book.covers(self._sources)):
+                    self._book = None
+            return self._lowered
+
+    @property
+    def _sources(self) -> list[Source]:
+        return [core.source for core in self.frontend.cores.values()]
+
+    def _watch(self) -> None:
+        with deep_recursion():
+            self._watched = watch(self._sources)
+
+    @property
+    def frontend(self) -> Frontend:
+        return self._lower()[0]
+
+    @property
+    def untyped(self) -> ir.Program:
+        return self._lower()[1]
+
+    @property
+    def typed(self) -> TypedProgram:
+        return self._lower()[2]
+
+    @property
+    def watched(self) -> tuple[Watched, ...]:
+        """What it reads from outside."""
+        self._lower()
+        return self._watched
 
     def changed(self) -> str | None:
         """What the program read from outside (a global, a closure, an object) that is not as it was, if anything."""
-        return next((str(watched.name) for watched in self.watched if not watched.is_unchanged()), None)
+        return next((str(watched.name) for watched in self._watched if not watched.is_unchanged()), None)
 
     @contextmanager
     def _settled(self) -> Iterator[None]:
@@ -165,25 +220,41 @@ class Specialisation:
         changed = self.changed()
         yield
         if changed is None and self.changed() is not None:
-            self.outside.check()
-            with deep_recursion():
-                self.watched = watch(core.source for core in self.frontend.cores.values())
+            self._book = None
+            self._lower()[3].check()
+            self._watch()
 
     def stack(self, optimizations: Collection[str] = OPTIMIZATIONS) -> StoredProgram:
         """The program in the stack language, and where its variables live."""
         key = frozenset(optimizations)
-        if key not in self.stacks:
-            with self._settled():
-                self.stacks[key] = passes.run(passes.after("types"), self.typed, key)
-        return self.stacks[key]
+        if key not in self._stacks:
+            with self._settled(), reads.noticed() as noticed:
+                self._stacks[key] = passes.run(passes.after("types"), self.typed, key)
+            if noticed:
+                self._book = None
+        return self._stacks[key]
+
+    def _laid_out(self, options: Options) -> tuple[StoredProgram, Shelf | None]:
+        """The same, perhaps without its code, and where what is compiled is kept."""
+        if self._book is None or not keeping.keeps(options):
+            return self.stack(options.optimizations), None
+        kept = self._book.read(options.optimizations)
+        if kept is None:
+            stored = self.stack(options.optimizations)
+            if self._book is None:
+                return stored, None
+            kept = self._book.write(options.optimizations, self.typed, stored)
+        if kept is None:
+            return self.stack(options.optimizations), None
+        return kept.stored, self._book.shelf(options.optimizations, self.stack, lambda: self._book is not None)
 
     def after(self, name: str, optimizations: Collection[str]) -> Any:
         """The program after the pass of this name."""
         return passes.run(passes.until(name), self.untyped, optimizations)
 
     def __str__(self) -> str:
-        entry = self.typed.program.entry
-        given = (f"{v}: {describe(self.typed.types[entry.name, v])}" for v in entry.inputs)
+        entry = self.interface.program.entry
+        given = (f"{v}: {describe(self.interface.types[entry.name, v])}" for v in entry.inputs)
         return f"`{entry.name}` for {', '.join(given)}"
 
     def _of_size(self, machine: ProgramCounter | LocalStatic) -> str:
@@ -191,8 +262,8 @@ class Specialisation:
 
     @property
     def result_type(self) -> Any:
-        entry = self.typed.program.entry
-        return self.typed.types[entry.name, entry.outputs[0]]
+        entry = self.interface.program.entry
+        return self.interface.types[entry.name, entry.outputs[0]]
 
     def count(self, taken: Arguments, options: Options, lanes: int | None) -> Measured:
         """What a call returns, and what each block did for it; all members at a time, or by so many ``lanes``."""
@@ -232,7 +303,8 @@ class Specialisation:
             if options.backend == "local_static":
                 made = LocalStatic(self.typed, size, options)
             else:
-                made = ProgramCounter(self.stack(options.optimizations), size, options)
+                stored, shelf = self._laid_out(options)
+                made = ProgramCounter(stored, size, options, shelf=shelf)
             return self.executables.put((size, options, device), made)
 
     def pausable(self, size: int, options: Options) -> ProgramCounter:
@@ -242,11 +314,12 @@ class Specialisation:
             found = self.pausables.get((size, options))
             if found is not None:
                 return found
-            made = ProgramCounter(self.stack(options.optimizations), size, options, can_pause=True)
+            stored, shelf = self._laid_out(options)
+            made = ProgramCounter(stored, size, options, can_pause=True, shelf=shelf)
             return self.pausables.put((size, options), made)
 
     def _check_prints(self, options: Options) -> None:
-        prints = [check for check in self.typed.checks if check.error is None]
+        prints = [check for check in self.interface.checks if check.error is None]
         if prints and (options.backend == "program_counter" or options.jit_compile):
             raise errors.UnsupportedSyntaxError(
                 "A compiled program cannot print.",
@@ -257,9 +330,9 @@ class Specialisation:
 
     def arguments(self, taken: Arguments) -> list[list[tf.Tensor]]:
         """The arguments' stored leaves, as the program's variables hold them."""
-        entry = self.typed.program.entry
+        entry = self.interface.program.entry
         return [
-            given(have, self.typed.types[entry.name, v], stored, taken.shared, taken.size)
+            given(have, self.interface.types[entry.name, v], stored, taken.shared, taken.size)
             for v, have, stored in zip(entry.inputs, taken.types, taken.stored, strict=True)
         ]
 
@@ -285,6 +358,6 @@ class Specialisation:
             if "fixed tensor list size" in error.message:
                 help = 'gradients through loops need jit_compile=False or backend="local_static".'
             raise errors.ExecutionError(
-                f"TensorFlow failed while running `{self.typed.program.entry.name}`: {text}", help=help
+                f"TensorFlow failed while running `{self.interface.program.entry.name}`: {text}", help=help
             ) from error
         return arguments.put_together(self.result_type, stored, taken)

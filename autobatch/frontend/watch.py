@@ -15,12 +15,13 @@ import ctypes
 import dataclasses
 import dis
 import functools
+import itertools
 import logging
 import sys
 import types
 import weakref
 import zlib
-from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, Sequence, ValuesView
+from collections.abc import Collection, ItemsView, Iterable, Iterator, KeysView, Mapping, Sequence, ValuesView
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -54,15 +55,24 @@ class Watched:
     parts: tuple[Any, ...]
     names: tuple[str, ...]  # each part's: its own, or that of the attribute below it to which the part belongs
 
+    @property
+    def owner(self) -> Any:
+        """Whose name it is: a dictionary or a cell."""
+        return _owner(self.namespace)
+
+    @property
+    def value(self) -> Any:
+        return self.namespace.get(self.name, _MISSING)
+
     def is_unchanged(self) -> bool:
-        value = self.namespace.get(self.name, _MISSING)
+        value = self.value
         if value is self.parts[0] and self.is_immutable:
             return True
         return _all_same(self.parts, _parts(value, "")[0])
 
     def changes(self) -> set[str]:
         """The names, its own and of attributes below it, of what is not as it was; of a cached property none."""
-        value = self.namespace.get(self.name, _MISSING)
+        value = self.value
         if value is _MISSING or (value is self.parts[0] and self.is_immutable):
             return set()
         before, now = _by_name(self.parts, self.names), _by_name(*_parts(value, str(self.name)))
@@ -80,7 +90,7 @@ def watch(sources: Iterable[Source]) -> tuple[Watched, ...]:
 
 def watch_with_functions(sources: Iterable[Source]) -> tuple[dict[tuple, Watched], list[types.FunctionType]]:
     """The same, each with what it is told by; and the functions that refer to it."""
-    watcher = _Watcher()
+    watcher = Watcher()
     for source in sources:
         watcher.source(source)
     return watcher.found, watcher.functions
@@ -88,7 +98,7 @@ def watch_with_functions(sources: Iterable[Source]) -> tuple[dict[tuple, Watched
 
 def watch_callables(callables: Iterable[Any]) -> tuple[Watched, ...]:
     """The parts of these functions, methods and objects, and everything outside that they refer to."""
-    watcher = _Watcher()
+    watcher = Watcher()
     for k, value in enumerate(callables):
         watcher.add({k: value}, k)
     return tuple(watcher.found.values())
@@ -113,7 +123,13 @@ class _Cell(Mapping):
         return 0
 
 
-class _Watcher:
+def _owner(namespace: Mapping[Any, Any]) -> Any:
+    return namespace.cell if isinstance(namespace, _Cell) else namespace
+
+
+class Watcher:
+    """Collects what functions refer to."""
+
     def __init__(self) -> None:
         self.found: dict[tuple, Watched] = {}
         self.seen: set[int] = set()  # functions
@@ -130,18 +146,19 @@ class _Watcher:
                 self.module(module, {each.name for each in node.names})
 
     def function(self, function: Any, used: Iterable[str]) -> None:
+        """``used``: the names that it mentions."""
         if id(function) in self.seen:
             return
         self.seen.add(id(function))
         self.functions.append(function)
-        used = set(used)
+        used = tuple(dict.fromkeys(used))
         for instruction in dis.get_instructions(function.__code__):
             if instruction.opname == "LOAD_GLOBAL" and instruction.argval in _BY_NAME:  # what it reads is not known
                 self.found["", instruction.argval] = Watched({}, instruction.argval, (object(),), ("",))
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             self.add(_Cell(cell), name)
             self.module(_Cell(cell).get(name), used)
-        for name in used.difference(function.__code__.co_freevars):
+        for name in (name for name in used if name not in function.__code__.co_freevars):
             if name in function.__globals__:
                 self.add(function.__globals__, name)
                 self.module(function.__globals__[name], used)
@@ -150,15 +167,16 @@ class _Watcher:
                 if not isinstance(getattr(builtins, name), type | types.BuiltinFunctionType):
                     self.add(vars(builtins), name)
 
-    def module(self, value: Any, used: set[str]) -> None:
+    def module(self, value: Any, used: Collection[str]) -> None:
         """What of a module's attributes the names may mean; of a library's only data, such as ``os.environ``."""
         if not isinstance(value, types.ModuleType) or id(value) in self.seen:
             return
         self.seen.add(id(value))
-        data = {name for name, part in vars(value).items() if not callable(part)} if used & _OF_ANY_NAME else set()
-        for name in (used | data) & vars(value).keys():
+        known, held = vars(value), _OF_ANY_NAME.intersection(used)
+        data = [name for name, part in known.items() if not callable(part)] if held else []
+        for name in (name for name in (*used, *data) if name in known):
             attribute = vars(value)[name]
-            if not _is_library(value):
+            if not is_library(value):
                 self.add(vars(value), name)
                 self.module(attribute, used)
             elif isinstance(attribute, Mapping | list | set | bool | int | float | str):
@@ -166,27 +184,27 @@ class _Watcher:
         self.seen.discard(id(value))
 
     def add(self, namespace: Mapping[Any, Any], name: Any) -> None:
-        owner = namespace.cell if isinstance(namespace, _Cell) else namespace
+        owner = _owner(namespace)
         value = namespace.get(name, _MISSING)
         if (id(owner), name) in self.found:
             return
         watched = self.found[id(owner), name] = Watched(namespace, name, *_parts(value, str(name)))
         for part in watched.parts:
-            if isinstance(part, types.FunctionType) and not _is_library(part):
-                self.function(part, _used(part.__code__))
+            if isinstance(part, types.FunctionType) and not is_library(part):
+                self.function(part, names_in(part.__code__))
 
 
 _BY_NAME = {"globals", "eval", "exec"}
 _OF_ANY_NAME = {"getattr", "vars", "__dict__"}
 
 
-def _used(code: types.CodeType) -> set[str]:
-    """The global names and attributes that a function and the functions inside it mention."""
-    inner = [_used(constant) for constant in code.co_consts if isinstance(constant, types.CodeType)]
-    return set(code.co_names).union(*inner)
+def names_in(code: types.CodeType) -> list[str]:
+    """The global names and attributes that a function and the functions inside it mention, in order."""
+    inner = [names_in(constant) for constant in code.co_consts if isinstance(constant, types.CodeType)]
+    return [*code.co_names, *itertools.chain(*inner)]
 
 
-def _is_library(value: Any) -> bool:
+def is_library(value: Any) -> bool:
     name = value.__name__ if isinstance(value, types.ModuleType) else getattr(value, "__module__", "")
     return isinstance(name, str) and name.split(".")[0] in _LIBRARIES
 
@@ -197,8 +215,8 @@ MOST_PARTS = 100_000  # of one value; what is beyond them counts as changed
 CACHED = ""  # the name of what a cached property holds, which is the same whenever it is asked for
 
 
-class _Under(NamedTuple):
-    """A part of an attribute."""
+class Under(NamedTuple):
+    """A part of an attribute, with the attribute's name."""
 
     name: str
     part: Any
@@ -222,8 +240,8 @@ def _parts(value: Any, name: str) -> tuple[tuple[Any, ...], tuple[str, ...]]:
         if len(found) > MOST_PARTS:
             return (value, object()), (name, CACHED)  # which is like no other
         seen.add(id(part))
-        for each in _immediate_parts(part):
-            under = type(each) is _Under
+        for each in [] if _is_opaque(part) else parts_below(part):
+            under = type(each) is Under
             pending.append(each.part if under else each)
             owners.append(each.name if under else name)
     return tuple(found), tuple(named)
@@ -243,7 +261,7 @@ def _all_same(old: Sequence[Any], new: Sequence[Any]) -> bool:
 def _is_opaque(value: Any) -> bool:
     """Whether it is compared by identity alone: modules, whose attributes are watched, and what libraries made."""
     if isinstance(value, types.FunctionType | type):
-        return _is_library(value)
+        return is_library(value)
     if getattr(type(value), "__autobatch_static__", False):
         return not hasattr(value, "fn")  # an autobatched function has its own watch
     if isinstance(value, types.BuiltinFunctionType):
@@ -262,9 +280,7 @@ _OF_C = ctypes._SimpleCData | ctypes.Array | ctypes.Structure
 _VIEWS = KeysView | ValuesView | ItemsView
 
 
-def _immediate_parts(value: Any) -> list[Any]:
-    if _is_opaque(value):
-        return []
+def parts_below(value: Any) -> list[Any]:
     if isinstance(value, _VIEWS):
         return list(value)
     if isinstance(value, bytearray | memoryview | array.array | _OF_C):
@@ -292,10 +308,10 @@ def _immediate_parts(value: Any) -> list[Any]:
     if isinstance(value, functools.partial):
         return [value.func, value.args, value.keywords]
     if isinstance(value, types.FunctionType):
-        return [value.__code__, value.__defaults__, value.__kwdefaults__, *_attributes(value)]
+        return [value.__code__, value.__defaults__, value.__kwdefaults__, *attributes_of(value)]
     if isinstance(value, type):
-        return [*_data(vars(value)), *(base for base in (type(value), *value.__mro__[1:]) if not _is_library(base))]
-    return [type(value), *_attributes(value), *_slots(value), *_contents(value)]
+        return [*_data(vars(value)), *(base for base in (type(value), *value.__mro__[1:]) if not is_library(base))]
+    return [type(value), *attributes_of(value), *_slots(value), *_contents(value)]
 
 
 def _contents(value: Any) -> Iterable[Any]:
@@ -340,15 +356,15 @@ def _slots(value: Any) -> list[Any]:
         for name in _names(vars(kind).get("__slots__", ())):
             private = name.startswith("__") and not name.endswith("__")
             name = f"_{kind.__name__.lstrip('_')}{name}" if private else name
-            found.append(_Under(name, getattr(value, name, None)))
+            found.append(Under(name, getattr(value, name, None)))
     return found
 
 
-def _attributes(value: Any) -> list[Any]:
+def attributes_of(value: Any) -> list[Any]:
     """The names and values of an object's own attributes, in order."""
     held, kind = getattr(value, "__dict__", {}), type(value)
     named = {k: CACHED if isinstance(getattr(kind, k, None), functools.cached_property) else k for k in held}
-    return [*(_Under(named[k], k) for k in held), *(_Under(named[k], part) for k, part in held.items())]
+    return [*(Under(named[k], k) for k in held), *(Under(named[k], part) for k, part in held.items())]
 
 
 def _summary(array: np.ndarray) -> Any:
@@ -365,7 +381,7 @@ def _names(slots: Any) -> tuple[str, ...]:
 
 def _data(namespace: Mapping[str, Any]) -> list[Any]:
     """What a class holds, without what Python puts there itself."""
-    return [_Under(name, part) for name, part in namespace.items() if name not in _PYTHONS]
+    return [Under(name, part) for name, part in namespace.items() if name not in _PYTHONS]
 
 
 _PYTHONS = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -44,6 +45,7 @@ class StoredProgram:
     stacked: frozenset[Leaf]
     blocks: tuple[BlockStorage, ...]
     costs: tuple[float, ...] = ()  # about what each block costs for each lane; see costs.py
+    smallest_product: tuple[float, float] = (math.inf, math.inf)  # of one lane alone, and beside others
     order: tuple[int, ...] = ()  # in which the machine asks the blocks whether they are chosen; see visit_order.py
 
     def __str__(self) -> str:

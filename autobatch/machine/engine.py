@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +19,7 @@ from autobatch.context import around_tracing
 from autobatch.machine import partial
 from autobatch.machine.blocks import Machine, State, deeper
 from autobatch.machine.dispatch import DISPATCHES, REPEATS, Limit, Looks, until_done, until_few
+from autobatch.machine.pieces import Shelf, piece
 from autobatch.machine.schedule import SCHEDULES
 from autobatch.machine.xla import as_traced, fitted, whole_loops
 from autobatch.options import Options
@@ -41,6 +41,10 @@ class Stop(NamedTuple):
     outcome: Outcome
     states: list[State]
     looks: Looks  # at the part that took longest
+
+
+Advance = Callable[[State, list[tf.Tensor], Limit], tuple[State, Looks]]
+Look = Callable[[State, list[tf.Tensor]], Outcome]
 
 
 def outcome_of(machine: Machine, state: State, shared: Sequence[tf.Tensor], done: tf.Tensor | None = None) -> Outcome:
@@ -67,10 +71,13 @@ class Engine:
     ``stops_early``: whether it heeds limits, which costs a tenth of the time of a machine with few lanes.
     """
 
-    def __init__(self, machine: Machine, parts: int, count: int, options: Options, stops_early: bool):
+    def __init__(
+        self, machine: Machine, parts: int, count: int, options: Options, stops_early: bool, shelf: Shelf | None = None
+    ):
         self.machine, self.loop_limit = fitted(machine, options)
         self.parts, self.count, self.options = parts, count, options
-        self.stops_early = stops_early
+        self.stops_early, self.shelf = stops_early, shelf
+        self._pieces: tuple[Advance, Look] | None = None
         self._traced: dict[Callable, Callable] = {}
         self._takers: dict[Engine, Callable] = {}
 
@@ -102,6 +109,7 @@ class Engine:
                 with whole_loops(self.loop_limit):
                     if function not in self._traced:
                         with around_tracing():
+                            self._pieces = self._pieces or self._made(shared, tensors)
                             compiled = tf.function(function, autograph=False)
                             traced = compiled.get_concrete_function(start, shared, tensors)
                         stop = traced(start, shared, tensors)  # compiles it
@@ -119,9 +127,11 @@ class Engine:
         return self._from_states(states, shared, limit)
 
     def _from_states(self, states: list[State], shared: list[tf.Tensor], limit: Limit) -> Stop:
+        assert self._pieces is not None
+        advance, look = self._pieces
         each = limit._replace(floor=limit.floor // self.parts)
-        runs = [self._advance(state, shared, each) for state in states]
-        held = [self._look(state, shared) for state, _ in runs]
+        runs = [advance(state, shared, each) for state in states]
+        held = [look(state, shared) for state, _ in runs]
         outcome = tf.nest.map_structure(lambda *leaves: tf.concat(leaves, axis=0)[: self.count], *held)
         looks = tf.nest.map_structure(lambda *counts: tf.reduce_max(tf.stack(counts)), *(p for _, p in runs))
         return Stop(outcome, [state for state, _ in runs] if self.can_go_on else [], looks)
@@ -131,10 +141,20 @@ class Engine:
         """Whether the host may have to step in, or is to read the state."""
         return self.stops_early or self.machine.has_calls or self.machine.counts or self.machine.max_steps is not None
 
-    @cached_property
-    def _advance(self) -> Callable[[State, list[tf.Tensor], Limit], tuple[State, Looks]]:
-        """One part, compiled by itself."""
-        machine, options = self.machine, self.options
+    def _made(self, shared: list[tf.Tensor], limit: Limit) -> tuple[Advance, Look]:
+        """What runs one part, and what takes the outcome from it, each compiled by itself."""
+        options, machine = self.options, self.machine
+        if not options.jit_compile:
+            return tf.function(self._advance(machine), autograph=False), self._look(machine)
+        idle = (machine.empty() if self.shelf else {}, shared)
+        purpose = ("advance", options.schedule, options.dispatch, options.partial, self.stops_early)
+        advance = piece(self.shelf, purpose, machine, self._advance, (*idle, limit), self.loop_limit)
+        if not machine.has_epilogue:  # there is nothing to compute, and outside XLA nothing is copied
+            return advance, self._look(machine)
+        return advance, piece(self.shelf, ["look"], machine, self._look, idle, self.loop_limit)
+
+    def _advance(self, machine: Machine) -> Advance:
+        options = self.options
         choose = SCHEDULES[options.schedule](machine)
         run_block = partial.PARTIALS[options.partial](machine)
         repeats = (1 if machine.counts else REPEATS) if self.stops_early else None
@@ -145,15 +165,13 @@ class Engine:
                 return until_done(machine, step, choose, state), Looks(tf.constant(0), tf.constant(0))
             return until_few(machine, step, choose, state, limit)
 
-        return tf.function(advance, autograph=False, jit_compile=options.jit_compile)
+        return advance
 
-    @cached_property
-    def _look(self) -> Callable[[State, list[tf.Tensor]], Outcome]:
+    def _look(self, machine: Machine) -> Look:
         def look(state: State, shared: list[tf.Tensor]) -> Outcome:
-            return outcome_of(self.machine, state, shared)
+            return outcome_of(machine, state, shared)
 
-        # Without an epilogue there is nothing to compute, and outside XLA nothing is copied.
-        return tf.function(look, autograph=False, jit_compile=True) if self.machine.has_epilogue else look
+        return look
 
 
 @functools.lru_cache(8)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +18,7 @@ from autobatch.machine import partial
 from autobatch.machine.blocks import Machine, State, deeper
 from autobatch.machine.dispatch import DISPATCHES
 from autobatch.machine.engine import outcome_of
+from autobatch.machine.pieces import Shelf, piece
 from autobatch.machine.schedule import SCHEDULES
 from autobatch.machine.xla import as_traced, fitted, whole_loops
 from autobatch.options import Options
@@ -67,9 +67,9 @@ class _Flow(NamedTuple):
 class Refilled:
     """A machine whose lanes are refilled."""
 
-    def __init__(self, machine: Machine, options: Options):
+    def __init__(self, machine: Machine, options: Options, shelf: Shelf | None = None):
         self.machine, self.loop_limit = fitted(machine, options)
-        self.options = options
+        self.options, self.shelf = options, shelf
         self._compiled: dict[int, Callable] = {}  # by the rows of a pool
 
     def empty(self) -> Lanes:
@@ -84,12 +84,14 @@ class Refilled:
             return self._compiled[pool.rows](lanes, pool, list(shared), tf.constant(turns))
 
     def _compile(self, pool: Pool, shared: list[tf.Tensor]) -> Callable:
-        arguments = (self.empty(), pool._replace(count=pool.taken), shared, tf.constant(0))
-        function = tf.function(self._advance, autograph=False, jit_compile=self.options.jit_compile)
-        concrete = function.get_concrete_function(*arguments)
+        options, arguments = self.options, (self.empty(), pool._replace(count=pool.taken), shared, tf.constant(0))
+        if not options.jit_compile:
+            return tf.function(self._advance(self.machine), autograph=False)
+        purpose = ("refilled", options.schedule, options.dispatch, options.partial, pool.rows)
+        compiled = piece(self.shelf, purpose, self.machine, self._advance, arguments, self.loop_limit)
         with whole_loops(self.loop_limit):
-            concrete(*arguments)
-        return concrete
+            compiled(*arguments)
+        return compiled
 
     def is_stalled(self, lanes: Lanes) -> np.ndarray:
         """Which lanes [Z] wait for deeper stacks."""
@@ -107,9 +109,7 @@ class Refilled:
         pc = tf.where(given_up, self.machine.stopped, lanes.state["pc"])
         return Lanes(lanes.state | {"pc": pc}, tf.where(given_up, UNFINISHED, lanes.row))
 
-    @cached_property
-    def _advance(self) -> Callable[[Lanes, Pool, list[tf.Tensor], tf.Tensor], tuple[Lanes, Harvest]]:
-        machine = self.machine
+    def _advance(self, machine: Machine) -> Callable[[Lanes, Pool, list[tf.Tensor], tf.Tensor], tuple[Lanes, Harvest]]:
         choose = SCHEDULES[self.options.schedule](machine)
         run_block = partial.PARTIALS[self.options.partial](machine)
         many = max(1, round(IDLE * machine.size))

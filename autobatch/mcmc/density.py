@@ -34,6 +34,10 @@ class LogDensity:
         self.compute = tf.function(self._on_vectors, autograph=False)  # for any number of chains, outside of samplers
         self._sees_position: bool | None = None
 
+    def __autobatch_parts__(self) -> list[Any]:
+        """What a program that calls it depends on."""
+        return [self.fn, self.layout]
+
     def __call__(self, state: Any) -> tf.Tensor:
         value = call(self.fn, state)
         if value.shape.rank is None or value.dtype != self.layout.dtype:

@@ -27,8 +27,9 @@ PRODUCTS = ("MatMul", "BatchMatMulV2", "Einsum", "Conv2D")
 
 
 def estimate(stored: StoredProgram) -> StoredProgram:
-    """The program with what each block costs for each lane."""
-    return replace(stored, costs=tuple(_computed(block) + _moved(block, stored) for block in stored.blocks))
+    """The program with what each block costs for each lane, and its smallest product of matrices."""
+    costs = tuple(_computed(block) + _moved(block, stored) for block in stored.blocks)
+    return replace(stored, costs=costs, smallest_product=(_smallest(stored, 1), _smallest(stored, 2)))
 
 
 def line_costs(stored: StoredProgram) -> tuple[dict[tuple[str, int], float], ...]:
@@ -78,6 +79,10 @@ def smallest_product(stored: StoredProgram, lanes: int) -> float:
 
     Not counted are those of two vectors and, in one lane alone, of a matrix and a vector.
     """
+    return stored.smallest_product[lanes > 1]
+
+
+def _smallest(stored: StoredProgram, lanes: int) -> float:
     steps = [step for block in stored.blocks for step in block.steps]
     return min((_product_bytes(o, step.lanes, lanes) for step in steps for o in step.operations), default=math.inf)
 

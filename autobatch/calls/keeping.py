@@ -1,0 +1,211 @@
+"""What is kept of a program besides its compiled pieces, and under which key.
+
+The key is a digest of all that the program depends on (``frontend/content.py``) and of what compiles it: so another
+process that has the same finds it, and one that has anything else does not.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import io
+import os
+import pickle
+import platform
+import sys
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
+from importlib import metadata
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import tensorflow as tf
+from tensorflow.python.framework import ops
+
+from autobatch import cache, errors, ir
+from autobatch.calls.arguments import Arguments
+from autobatch.frontend.content import Content, UnknowableError, content
+from autobatch.frontend.core import Callee
+from autobatch.frontend.source import Source
+from autobatch.frontend.watch import is_library, watch_with_functions
+from autobatch.ir.leaves import Step
+from autobatch.ir.stored import StoredProgram
+from autobatch.ir.typed import TypedProgram, TypedStackProgram
+from autobatch.machine.pieces import DIRECTORY, Shelf
+from autobatch.options import Options
+
+_PACKAGES = ("tensorflow", "tensorflow-probability", "tf-keras", "numpy", "gast", "astunparse")
+
+
+def keeps(options: Options) -> bool:
+    """Whether what such a call compiles is kept."""
+    is_compiled = options.backend == "program_counter" and options.jit_compile
+    return is_compiled and options.strategy is None and cache.folder() is not None
+
+
+class Kept(NamedTuple):
+    """interface: what callers know of it, the types of what it takes and returns, and its checks."""
+
+    interface: TypedProgram
+    stored: StoredProgram
+
+
+def book(callee: Callee, taken: Arguments, list_capacity: int) -> Book | None:
+    """For what depends on these; None if another process could not know whether it is the same."""
+    try:
+        given = [callee.function, callee.static, callee.receiver, taken.types, taken.shared_types, taken.wide]
+        found = content([*given, list(taken.static), *taken.static.values()])
+    except UnknowableError:
+        return None
+    key = hashlib.sha256(repr((found.digest, list_capacity, environment(), _settings())).encode()).hexdigest()
+    return Book(found, key)
+
+
+class Book:
+    """What is kept of a program, in any of its forms, under its key."""
+
+    def __init__(self, found: Content, key: str):
+        self._found, self._key = found, key
+        self._kept: dict[frozenset[str], Kept] = {}
+        self.watched = found.watched
+
+    def covers(self, sources: Iterable[Source]) -> bool:
+        """Whether what these functions read from outside is all in the key."""
+        own = [source for source in sources if not is_library(source.function)]
+        met = {id(value) for value in self._found.objects} | {(id(w.owner), w.name) for w in self.watched}
+        watched = watch_with_functions(own)[0].values()
+        return all((id(w.owner), w.name) in met or id(w.value) in met for w in watched)
+
+    def read(self, optimizations: Collection[str]) -> Kept | None:
+        form = frozenset(optimizations)
+        if form not in self._kept:
+            pickled = cache.read(self._file(form))
+            found = None if pickled is None else _loaded(pickled, self._found.objects)
+            if found is None:
+                return None
+            self._kept[form] = found
+        return self._kept[form]
+
+    def write(self, optimizations: Collection[str], typed: TypedProgram, stored: StoredProgram) -> Kept | None:
+        """Keeps it; None if it holds what cannot be pickled."""
+        pickled = _dumped(typed, stored, self._found.objects)
+        if pickled is None:
+            return None
+        cache.write(self._file(frozenset(optimizations)), pickled)
+        self._kept[frozenset(optimizations)] = found = Kept(typed, stored)
+        return found
+
+    def shelf(
+        self, optimizations: Collection[str], code: Callable[[Collection[str]], StoredProgram], is_open: Callable[[], bool]
+    ) -> Shelf:
+        """For the pieces of the machine; ``code`` gives the program with its code."""
+        form = frozenset(optimizations)
+        kept = self._kept[form].stored
+
+        def program() -> StoredProgram:
+            found = code(form)
+            if str(found) != str(kept):
+                cache.forget(self._file(form))
+                raise errors.AutobatchError(
+                    "What is kept of this program is not what it is lowered to.", help="call it again."
+                )
+            return found
+
+        return Shelf(f"{self._key} {sorted(form)}", program, is_open)
+
+    def _file(self, form: frozenset[str]) -> str:
+        return hashlib.sha256(repr((self._key, sorted(form))).encode()).hexdigest() + cache.SUFFIX
+
+
+@functools.cache
+def environment() -> str:
+    """What compiles: versions, the processor, and how this process was told to compile."""
+    ours = Path(errors.__file__).parent
+    sources = sorted((str(p.relative_to(ours)), p.read_bytes()) for p in ours.rglob("*.py"))
+    told = sorted((k, v) for k, v in os.environ.items() if k.startswith(("TF_", "XLA_")) and k not in _NOT_TOLD)
+    flags = os.environ.get("XLA_FLAGS", ""), os.environ.get("TF_XLA_FLAGS", "").replace(DIRECTORY, "")
+    versions = [metadata.version(name) for name in _PACKAGES]
+    devices = [(device.device_type, device.name) for device in tf.config.list_logical_devices()]
+    system = sys.version, sys.flags.optimize, platform.platform(), _processor()
+    parts = (sources, told, flags, versions, devices, system)
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+_NOT_TOLD = {"TF_CPP_MIN_LOG_LEVEL", "TF_XLA_FLAGS", "XLA_FLAGS"}
+
+
+def _settings() -> tuple[Any, ...]:
+    """Of TensorFlow, that the user may set at any time."""
+    return (
+        ops.is_auto_dtype_conversion_enabled(),
+        hasattr(tf.Tensor, "T"),  # NumPy's behaviour
+        tf.config.experimental.tensor_float_32_execution_enabled(),
+        tf.config.threading.get_inter_op_parallelism_threads(),
+        tf.keras.backend.floatx(),
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+    )
+
+
+def _processor() -> str:
+    """Its name and what it can do, as far as the system tells."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    return "\n".join(sorted({line for line in lines if line.startswith(("flags", "Features", "model name"))}))
+
+
+def _dumped(typed: TypedProgram, stored: StoredProgram, objects: list[Any]) -> bytes | None:
+    """The program without code; None if it holds what cannot be pickled."""
+    entry = typed.program.entry
+    seen = {(entry.name, v): typed.types[entry.name, v] for v in (*entry.inputs, *entry.outputs)}
+    interface = replace(typed, program=ir.Program((entry,)), types=seen, undecided=None)
+    file = io.BytesIO()
+    try:
+        _Pickler(file, objects).dump(Kept(interface, stored))
+    except Exception:  # of many kinds
+        return None
+    return file.getvalue()
+
+
+def _loaded(pickled: bytes, objects: list[Any]) -> Kept | None:
+    try:
+        return _Unpickler(io.BytesIO(pickled), objects).load()
+    except Exception:  # of many kinds
+        return None
+
+
+class _Pickler(pickle.Pickler):
+    """What the digest has seen is not copied, but named by its place, where the other process has its own."""
+
+    def __init__(self, file: io.BytesIO, objects: list[Any]):
+        super().__init__(file, protocol=5)
+        self._places = {id(value): k for k, value in enumerate(objects)}
+
+    def persistent_id(self, obj: Any) -> int | None:
+        return self._places.get(id(obj))
+
+    def reducer_override(self, obj: Any) -> Any:
+        if isinstance(obj, ir.Expression) and obj.call is not ir.no_code:
+            place = obj.place and ir.no_code
+            return _same, (replace(obj, call=ir.no_code, place=place, instead=None),)
+        if isinstance(obj, Step) and obj.work:
+            return _same, (replace(obj, work=()),)
+        if isinstance(obj, TypedProgram | TypedStackProgram) and obj.traces:
+            return _same, (replace(obj, traces={}),)
+        if isinstance(obj, tf.DType):
+            return tf.as_dtype, (obj.name,)
+        return NotImplemented
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+class _Unpickler(pickle.Unpickler):
+    def __init__(self, file: io.BytesIO, objects: list[Any]):
+        super().__init__(file)
+        self._objects = objects
+
+    def persistent_load(self, pid: int) -> Any:
+        return self._objects[pid]

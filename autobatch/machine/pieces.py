@@ -1,0 +1,204 @@
+"""Functions that XLA compiles once for all processes: kept as StableHLO, and as what XLA made of it.
+
+TensorFlow gives XLA a function of one operation, XlaCallModule, whose name and text are the same in every process.
+So its cache of executables, which is in memory here (``DIRECTORY``), finds what an earlier process has compiled, once
+that is put there.  Neither the user's code nor a block of the machine is traced then.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from threading import Lock
+from typing import Any
+from weakref import WeakValueDictionary
+
+import tensorflow as tf
+from tensorflow.compiler.tf2xla.python import xla as tf2xla
+from tensorflow.python.eager.polymorphic_function import atomic_function, compiler_ir
+
+from autobatch import cache, reads
+from autobatch.ir.stored import StoredProgram
+from autobatch.machine.blocks import Machine
+from autobatch.machine.quiet import without
+from autobatch.machine.xla import whole_loops
+
+DIRECTORY = "ram://autobatch"
+_OPTION = "--tf_xla_persistent_cache_directory="
+_VERSION = 9  # of XlaCallModule's attributes
+_NOISE = b"Error parsing text-format tensorflow.XlaSerializedCacheEntry"  # it tries whether the file is text
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """Where the pieces of one program are kept.
+
+    key: of the program; code: gives the program with the code that it was made of, which is not kept.
+    is_open: whether it is known that all that the program depends on is in the key.
+    """
+
+    key: str
+    code: Callable[[], StoredProgram]
+    is_open: Callable[[], bool]
+
+    def name(self, *parts: Any) -> str:
+        """Of a file."""
+        return hashlib.sha256(repr((self.key, *parts)).encode()).hexdigest() + cache.SUFFIX
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """text: StableHLO; results: a nest of numbers; types: of each result; executable: the name and content of a file."""
+
+    text: bytes
+    results: Any
+    types: Sequence[tuple[str, tuple[int, ...]]]
+    executable: tuple[str, bytes] | None = None
+
+
+def piece(
+    shelf: Shelf | None, purpose: Sequence[Any], machine: Machine, make: Callable[[Machine], Callable], arguments: Any, limit: int
+) -> Callable:
+    """The function that ``make`` makes of the machine, compiled.
+
+    purpose: what the function depends on beside the program, the machine and its arguments' types.
+    arguments: for which it has nothing to do; limit: as for ``whole_loops``.
+    """
+    if shelf is None:
+        return tf.function(make(machine), autograph=False, jit_compile=True)
+    made = machine.size, machine.depth, machine.safe, machine.max_steps, machine.saves_singly, machine.counts
+    file = shelf.name(*purpose, made, limit)
+    kept = _read(file)
+    if kept is None:
+        with reads.noticed() as noticed:
+            real = replace(machine, stored=shelf.code())
+            concrete = tf.function(make(real), autograph=False, jit_compile=True).get_concrete_function(*arguments)
+        if concrete.captured_inputs or noticed or not shelf.is_open():
+            return concrete
+        kept = _exported(concrete)
+    flat = tf.nest.flatten(arguments)
+    function = _function(kept, flat, limit)
+    found = _compiled(function, kept, flat, limit)
+    if found is None:  # what was kept does not load here
+        kept = replace(kept, executable=None)
+        function = _function(kept, flat, limit, again=True)
+        found = _compiled(function, kept, flat, limit)
+    if found is not kept:
+        cache.write(file, pickle.dumps(found))
+
+    def run(*arguments: Any) -> Any:
+        return tf.nest.pack_sequence_as(kept.results, function.call_flat(*tf.nest.flatten(arguments)))
+
+    return run
+
+
+def _read(file: str) -> _Kept | None:
+    content = cache.read(file)
+    if content is None:
+        return None
+    try:
+        return pickle.loads(content)
+    except Exception:  # of another version
+        cache.forget(file)
+        return None
+
+
+def _exported(concrete: Any) -> _Kept:
+    results = concrete.structured_outputs
+    flat = tf.nest.flatten(results)
+    text = compiler_ir.from_concrete_function(concrete)(stage="stablehlo_serialized")
+    types = [(leaf.dtype.name, tuple(leaf.shape)) for leaf in flat]
+    return _Kept(text, tf.nest.pack_sequence_as(results, range(len(flat))), types)
+
+
+_functions: WeakValueDictionary[str, Any] = WeakValueDictionary()
+_lock = Lock()  # of what is in the directory
+
+
+def _function(kept: _Kept, arguments: Sequence[tf.Tensor], limit: int, again: bool = False) -> Any:
+    """A function of one operation, under a name that is the same in every process."""
+    digest = hashlib.sha256(kept.text + repr((kept.types, limit, again)).encode()).hexdigest()
+    name = f"autobatch_{digest[:32]}"
+    function = _functions.get(name)
+    if function is None:
+
+        def call(*arguments: tf.Tensor) -> Any:
+            return tf2xla.call_module(
+                arguments,
+                version=_VERSION,
+                module=kept.text,
+                Tout=[tf.as_dtype(dtype) for dtype, _ in kept.types],
+                Sout=[shape for _, shape in kept.types],
+                platforms=[_platform()],
+            )
+
+        specs = [tf.TensorSpec(tensor.shape, tensor.dtype) for tensor in arguments]
+        concrete = tf.function(call, specs, autograph=False, jit_compile=True).get_concrete_function()
+        definition = concrete.function_def
+        definition.signature.name = name
+        function = _functions[name] = atomic_function.from_function_def(definition, concrete.function_type)
+    return function
+
+
+def _platform() -> str:
+    kinds = {"GPU": "CUDA", "TPU": "TPU"}
+    return next((kinds[d.device_type] for d in tf.config.list_logical_devices() if d.device_type in kinds), "CPU")
+
+
+def _compiled(function: Any, kept: _Kept, arguments: Sequence[tf.Tensor], limit: int) -> _Kept | None:
+    """What is kept, with what XLA made of it, if that is new; None if what was kept does not load."""
+    with _lock:
+        _empty()
+        if kept.executable is not None and listens:
+            name, content = kept.executable
+            with tf.io.gfile.GFile(f"{DIRECTORY}/{name}", "wb") as file:
+                file.write(content)
+            try:
+                with without(_NOISE):
+                    function.call_flat(*arguments)
+            except tf.errors.OpError:
+                return None
+            finally:
+                _empty()
+            return kept
+        with whole_loops(limit):
+            function.call_flat(*arguments)
+        made = _of(function.name)
+        _empty()
+        return kept if made is None and kept.executable is not None else replace(kept, executable=made)
+
+
+def _of(name: bytes) -> tuple[str, bytes] | None:
+    """The file in the directory with what XLA made of the function."""
+    for file in _listed():
+        with tf.io.gfile.GFile(f"{DIRECTORY}/{file}", "rb") as opened:
+            content = opened.read()
+        if name in content:
+            return file, content
+    return None
+
+
+def _listed() -> list[str]:
+    return tf.io.gfile.listdir(DIRECTORY) if listens and tf.io.gfile.isdir(DIRECTORY) else []
+
+
+def _empty() -> None:
+    """Removes what others have put there, who have it compiled already."""
+    for file in _listed():
+        tf.io.gfile.remove(f"{DIRECTORY}/{file}")
+
+
+def listen() -> bool:
+    """Has TensorFlow look for executables in the directory, if it has not begun to work; whether that is left to us."""
+    flags = os.environ.get("TF_XLA_FLAGS", "")
+    if cache.folder() is None or (_OPTION in flags and DIRECTORY not in flags) or (flags and not flags.startswith("-")):
+        return False
+    if DIRECTORY not in flags:
+        os.environ["TF_XLA_FLAGS"] = f"{flags} {_OPTION}{DIRECTORY}".lstrip()
+    return True
+
+
+listens = listen()
