@@ -64,10 +64,11 @@ def read(name: str) -> bytes | None:
 
 def write(name: str, content: bytes) -> None:
     """Keeps it, if there is room: a folder that is full or read-only only costs the gain."""
+    where = folder()
+    if where is None:
+        return
     try:
-        where = folder()
-        if where is not None:
-            where.mkdir(mode=0o700, parents=True, exist_ok=True)
+        where.mkdir(mode=0o700, parents=True, exist_ok=True)
         if _trusted() is not None:
             _make_room(len(content))
             files.write(where / name, _TITLE, content, settled=False)

@@ -12,6 +12,7 @@ import io
 import os
 import pickle
 import platform
+import re
 import sys
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
@@ -31,7 +32,8 @@ from autobatch.frontend.watch import is_library, watch_with_functions
 from autobatch.ir.leaves import Step
 from autobatch.ir.stored import StoredProgram
 from autobatch.ir.typed import TypedProgram, TypedStackProgram
-from autobatch.machine.pieces import DIRECTORY, Shelf
+from autobatch.machine.pieces import Shelf
+from autobatch.machine.xla import OPTION
 from autobatch.options import Options
 
 _PACKAGES = ("tensorflow", "tensorflow-probability", "tf-keras", "numpy", "gast", "astunparse")
@@ -57,7 +59,7 @@ def book(callee: Callee, taken: Arguments, list_capacity: int) -> Book | None:
         found = content([*given, list(taken.static), *taken.static.values()])
     except UnknowableError:
         return None
-    key = hashlib.sha256(repr((found.digest, list_capacity, environment(), _settings())).encode()).hexdigest()
+    key = hashlib.sha256(repr((found.digest, list_capacity, _environment(), _settings())).encode()).hexdigest()
     return Book(found, key)
 
 
@@ -96,7 +98,10 @@ class Book:
         return found
 
     def shelf(
-        self, optimizations: Collection[str], code: Callable[[Collection[str]], StoredProgram], is_open: Callable[[], bool]
+        self,
+        optimizations: Collection[str],
+        code: Callable[[Collection[str]], StoredProgram],
+        is_open: Callable[[], bool],
     ) -> Shelf:
         """For the pieces of the machine; ``code`` gives the program with its code."""
         form = frozenset(optimizations)
@@ -118,25 +123,22 @@ class Book:
 
 
 @functools.cache
-def environment() -> str:
+def _environment() -> str:
     """What compiles: versions, the processor, and how this process was told to compile."""
     ours = Path(errors.__file__).parent
-    sources = sorted((str(p.relative_to(ours)), p.read_bytes()) for p in ours.rglob("*.py"))
-    told = sorted((k, v) for k, v in os.environ.items() if k.startswith(("TF_", "XLA_")) and k not in _NOT_TOLD)
-    flags = os.environ.get("XLA_FLAGS", ""), os.environ.get("TF_XLA_FLAGS", "").replace(DIRECTORY, "")
+    sources = sorted((str(path.relative_to(ours)), path.read_bytes()) for path in ours.rglob("*.py"))
     versions = [metadata.version(name) for name in _PACKAGES]
     devices = [(device.device_type, device.name) for device in tf.config.list_logical_devices()]
     system = sys.version, sys.flags.optimize, platform.platform(), _processor()
-    parts = (sources, told, flags, versions, devices, system)
-    return hashlib.sha256(repr(parts).encode()).hexdigest()
-
-
-_NOT_TOLD = {"TF_CPP_MIN_LOG_LEVEL", "TF_XLA_FLAGS", "XLA_FLAGS"}
+    return hashlib.sha256(repr((sources, versions, devices, system)).encode()).hexdigest()
 
 
 def _settings() -> tuple[Any, ...]:
-    """Of TensorFlow, that the user may set at any time."""
+    """What the user may set at any time."""
+    told = {k: v for k, v in os.environ.items() if k.startswith(("TF_", "XLA_")) and k != "TF_CPP_MIN_LOG_LEVEL"}
+    told["XLA_FLAGS"] = re.sub(rf"{OPTION}=\d+", "", told.get("XLA_FLAGS", ""))  # which is each piece's own
     return (
+        sorted(told.items()),
         ops.is_auto_dtype_conversion_enabled(),
         hasattr(tf.Tensor, "T"),  # NumPy's behaviour
         tf.config.experimental.tensor_float_32_execution_enabled(),
@@ -193,6 +195,14 @@ class _Pickler(pickle.Pickler):
             return _same, (replace(obj, work=()),)
         if isinstance(obj, TypedProgram | TypedStackProgram) and obj.traces:
             return _same, (replace(obj, traces={}),)
+        if (
+            isinstance(obj, type)
+            and issubclass(obj, errors.MemberError)
+            and getattr(errors, obj.__name__, None) is not obj
+        ):
+            if "together" in vars(obj):
+                return errors.raised_together, obj.together
+            return errors.raised_by_members, (obj.raised,)
         if isinstance(obj, tf.DType):
             return tf.as_dtype, (obj.name,)
         return NotImplemented

@@ -167,8 +167,8 @@ class Specialisation:
         self.pausables = Recent[tuple, ProgramCounter](self._of_size, frames=5)
         self.replaced = 0  # how many for the same arguments came before, each used once
         self._book = keeping.book(callee, taken, list_capacity) if keeping.keeps(options) else None
-        kept = self._book and self._book.read(options.optimizations)
-        if kept is None:
+        kept = None if self._book is None else self._book.read(options.optimizations)
+        if self._book is None or kept is None:
             self._lower()
         else:
             self.interface, self._watched = kept.interface, self._book.watched

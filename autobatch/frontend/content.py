@@ -8,6 +8,7 @@ packages that do not).
 from __future__ import annotations
 
 import collections
+import copyreg
 import dis
 import functools
 import hashlib
@@ -22,14 +23,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.framework import ops
 
 from autobatch.frontend.watch import CACHED, Under, Watched, Watcher, attributes_of, is_library, names_in, parts_below
 from autobatch.language.values import is_tensor
 
 _PURE = {
-    "_collections", "_thread", "_weakrefset", "abc", "autobatch", "bisect", "builtins", "cmath", "collections", "contextlib", "copy", "dataclasses",
-    "enum", "fractions", "functools", "heapq", "itertools", "keras", "math", "numbers", "numpy", "operator", "re",
-    "statistics", "string", "tensorflow", "tensorflow_probability", "tf_keras", "types", "typing", "warnings", "weakref",
+    "_collections", "_thread", "_weakrefset", "abc", "autobatch", "bisect", "builtins", "cmath", "collections",
+    "contextlib", "copy", "dataclasses", "enum", "fractions", "functools", "heapq", "itertools", "keras", "math",
+    "numbers", "numpy", "operator", "re", "statistics", "string", "tensorflow", "tensorflow_probability", "tf_keras",
+    "types", "typing", "warnings", "weakref",
 }  # fmt: skip
 _ASKING = {"open", "input", "id", "hash", "compile", "__import__", "globals", "eval", "exec"}  # of the builtins
 _STDLIB = sysconfig.get_path("stdlib") + os.sep
@@ -142,16 +145,18 @@ class _Walk:
             return (value.__qualname__,), []
         if kind is range:
             return (repr(value),), []
+        said = [base.__repr__(value) for base in (int, float, complex, str, bytes) if isinstance(value, base)]
+        said += [str(value.maxlen)] if isinstance(value, collections.deque) else []
         if kind.__module__.startswith("tensorflow.") and (function := getattr(value, "python_function", None)):
             return (), [kind, function]  # of a tf.function; the rest is what it has compiled
         if _is_of_python(kind) or kind in _KNOWN or issubclass(kind, BaseException):
-            return (), _parts(value)
+            return tuple(said), _parts(value)
+        origin = _of_c(kind.__module__)
         try:
-            _pure(kind.__module__)
-            _, *state = value.__reduce_ex__(4)
+            reduced = copyreg.dispatch_table.get(kind, lambda value: value.__reduce_ex__(4))(value)
         except Exception as error:
             raise UnknowableError(value) from error
-        return (), [kind, *state]
+        return (origin,), [kind, reduced] if isinstance(reduced, str) else [kind, *reduced[1:]]
 
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...), type(NotImplemented))
@@ -202,16 +207,14 @@ def _of_code(code: types.CodeType) -> tuple[tuple[str | bytes, ...], list[Any]]:
 
 
 def _of_array(value: Any) -> tuple[str | bytes, ...]:
-    if isinstance(value, tf.Variable) or (tf.is_tensor(value) and not hasattr(value, "numpy")):
+    is_eager = isinstance(value, ops.EagerTensor)
+    if isinstance(value, tf.Variable) or not (is_eager or isinstance(value, np.generic) or type(value) is np.ndarray):
         raise UnknowableError(value)
     array = np.asarray(value)
-    if array.dtype.hasobject or type(value) not in (np.ndarray, type(tf.constant(0))) and not _is_number(value):
+    if array.dtype.hasobject and not is_eager:
         raise UnknowableError(value)
-    return str(array.dtype), str(array.shape), array.tobytes()
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, np.generic)
+    held = repr(array.tolist()) if array.dtype.hasobject else array.tobytes()  # of a tensor of texts: bytes
+    return str(array.dtype), str(array.shape), held
 
 
 def _of_builtin(value: types.BuiltinFunctionType) -> tuple[tuple[str, ...], list[Any]]:
@@ -221,7 +224,7 @@ def _of_builtin(value: types.BuiltinFunctionType) -> tuple[tuple[str, ...], list
     module = value.__module__ or (owner.__name__ if owner else "")
     if module == "builtins" and value.__name__ in _ASKING:
         raise UnknowableError(value)
-    return (_pure(module), value.__qualname__), []
+    return (_of_c(module), value.__qualname__), []
 
 
 def _check_imports(code: types.CodeType) -> None:
@@ -232,6 +235,17 @@ def _check_imports(code: types.CodeType) -> None:
     for inner in code.co_consts:
         if isinstance(inner, types.CodeType):
             _check_imports(inner)
+
+
+def _of_c(name: str) -> str:
+    """The name of a module of C code, with its version if TensorFlow does not come with it."""
+    top = _pure(name).partition(".")[0]
+    if top in _PURE:
+        return name
+    version = getattr(sys.modules.get(top), "__version__", None)
+    if not isinstance(version, str):
+        raise UnknowableError(name)
+    return f"{name} {version}"
 
 
 def _pure(name: str) -> str:

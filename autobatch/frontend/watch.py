@@ -326,7 +326,8 @@ def _contents(value: Any) -> Iterable[Any]:
         if isinstance(value, kind):
             return kind.__iter__(value)
     if isinstance(value, Mapping):
-        return [*value.keys(), *value.values()]
+        made = [value.default_factory] if isinstance(value, collections.defaultdict) else []
+        return [*made, *value.keys(), *value.values()]
     if type(value).__module__.split(".")[0] not in sys.stdlib_module_names:
         return []
     if isinstance(value, Sequence):

@@ -51,7 +51,7 @@ class Shelf:
 
 @dataclass(frozen=True)
 class _Kept:
-    """text: StableHLO; results: a nest of numbers; types: of each result; executable: the name and content of a file."""
+    """text: StableHLO; results: a nest of numbers; types: of each result; executable: a file's name and content."""
 
     text: bytes
     results: Any
@@ -60,7 +60,12 @@ class _Kept:
 
 
 def piece(
-    shelf: Shelf | None, purpose: Sequence[Any], machine: Machine, make: Callable[[Machine], Callable], arguments: Any, limit: int
+    shelf: Shelf | None,
+    purpose: Sequence[Any],
+    machine: Machine,
+    make: Callable[[Machine], Callable],
+    arguments: Any,
+    limit: int,
 ) -> Callable:
     """The function that ``make`` makes of the machine, compiled.
 
@@ -158,17 +163,22 @@ def _compiled(function: Any, kept: _Kept, arguments: Sequence[tf.Tensor], limit:
                 file.write(content)
             try:
                 with without(_NOISE):
-                    function.call_flat(*arguments)
+                    _call(function, arguments)
             except tf.errors.OpError:
                 return None
             finally:
                 _empty()
             return kept
         with whole_loops(limit):
-            function.call_flat(*arguments)
+            _call(function, arguments)
         made = _of(function.name)
         _empty()
         return kept if made is None and kept.executable is not None else replace(kept, executable=made)
+
+
+def _call(function: Any, arguments: Sequence[tf.Tensor]) -> None:
+    """From a graph, as it is called later: XLA would compile it anew for a call from elsewhere."""
+    tf.function(function.call_flat, autograph=False)(*arguments)
 
 
 def _of(name: bytes) -> tuple[str, bytes] | None:
