@@ -19,7 +19,11 @@ def elsewhere():
     """The digests in another process, where sets have another order."""
     env = {**os.environ, "PYTHONHASHSEED": "7"}
     run = subprocess.run(
-        [sys.executable, "-m", "tests.changes"], cwd=Path(__file__).parent.parent, env=env, capture_output=True, text=True
+        [sys.executable, "-m", "tests.changes"],
+        cwd=Path(__file__).parent.parent,
+        env=env,
+        capture_output=True,
+        text=True,
     )
     assert run.returncode == 0, run.stderr
     return run.stdout.split()

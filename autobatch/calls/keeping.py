@@ -25,10 +25,11 @@ from tensorflow.python.framework import ops
 
 from autobatch import cache, errors, ir
 from autobatch.calls.arguments import Arguments
+from autobatch.calls.fingerprint import fingerprint
 from autobatch.frontend.content import Content, UnknowableError, content
 from autobatch.frontend.core import Callee
 from autobatch.frontend.source import Source
-from autobatch.frontend.watch import is_library, watch_with_functions
+from autobatch.frontend.watch import Watched, is_library, watch_with_functions
 from autobatch.ir.leaves import Step
 from autobatch.ir.stored import StoredProgram
 from autobatch.ir.typed import TypedProgram, TypedStackProgram
@@ -50,6 +51,7 @@ class Kept(NamedTuple):
 
     interface: TypedProgram
     stored: StoredProgram
+    fingerprint: str
 
 
 def book(callee: Callee, taken: Arguments, list_capacity: int) -> Book | None:
@@ -88,13 +90,16 @@ class Book:
             self._kept[form] = found
         return self._kept[form]
 
-    def write(self, optimizations: Collection[str], typed: TypedProgram, stored: StoredProgram) -> Kept | None:
+    def write(
+        self, optimizations: Collection[str], typed: TypedProgram, stored: StoredProgram, watched: Iterable[Watched]
+    ) -> Kept | None:
         """Keeps it; None if it holds what cannot be pickled."""
-        pickled = _dumped(typed, stored, self._found.objects)
+        found = Kept(typed, stored, fingerprint(stored, watched))
+        pickled = _dumped(found, self._found.objects)
         if pickled is None:
             return None
         cache.write(self._file(frozenset(optimizations)), pickled)
-        self._kept[frozenset(optimizations)] = found = Kept(typed, stored)
+        self._kept[frozenset(optimizations)] = found
         return found
 
     def shelf(
@@ -157,14 +162,14 @@ def _processor() -> str:
     return "\n".join(sorted({line for line in lines if line.startswith(("flags", "Features", "model name"))}))
 
 
-def _dumped(typed: TypedProgram, stored: StoredProgram, objects: list[Any]) -> bytes | None:
+def _dumped(kept: Kept, objects: list[Any]) -> bytes | None:
     """The program without code; None if it holds what cannot be pickled."""
-    entry = typed.program.entry
+    typed, entry = kept.interface, kept.interface.program.entry
     seen = {(entry.name, v): typed.types[entry.name, v] for v in (*entry.inputs, *entry.outputs)}
     interface = replace(typed, program=ir.Program((entry,)), types=seen, undecided=None)
     file = io.BytesIO()
     try:
-        _Pickler(file, objects).dump(Kept(interface, stored))
+        _Pickler(file, objects).dump(kept._replace(interface=interface))
     except Exception:  # of many kinds
         return None
     return file.getvalue()

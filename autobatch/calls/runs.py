@@ -19,7 +19,6 @@ from autobatch.backends import execution
 from autobatch.backends.execution import Position
 from autobatch.calls import run_file
 from autobatch.calls.arguments import Arguments
-from autobatch.calls.fingerprint import fingerprint
 from autobatch.calls.specialisation import Specialisation, check_attended, check_untaped
 from autobatch.options import Options
 from autobatch.tracing.vectorize import Stored
@@ -156,7 +155,7 @@ class Run:
         """
         taken = dataclasses.replace(self._taken, stored=[[leaf[:0] for leaf in part] for part in self._taken.stored])
         position = execution.portable(self._position)
-        run_file.write(path, Saved(_fingerprint(self._program, self._options), self._name, taken, position))
+        run_file.write(path, Saved(self._program.fingerprint(self._options), self._name, taken, position))
 
     def _result(self, deadline: float | None = None) -> Any:
         outcome, shared = self._position.outcome, self._taken.shared
@@ -236,13 +235,9 @@ def load(
     if not isinstance(saved, Saved):
         raise errors.RunFileError(f"{path} holds a run of another kind, not of a function.")
     program = program_for(saved.taken)
-    if _fingerprint(program, options) != saved.program:
+    if program.fingerprint(options) != saved.program:
         raise errors.RunFileError(
             f"{path} holds a run of `{saved.name}` as it was then; it has changed, or what it reads from outside has.",
             help="go on with the code that it was saved with, or start anew.",
         )
     return Run(program, saved.taken, options, saved.position, **how)
-
-
-def _fingerprint(program: Specialisation, options: Options) -> str:
-    return fingerprint(program.stack(options.optimizations), program.watched)

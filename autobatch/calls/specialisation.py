@@ -17,6 +17,7 @@ from autobatch.backends.members import Batch
 from autobatch.backends.program_counter import ProgramCounter
 from autobatch.calls import arguments, keeping
 from autobatch.calls.arguments import Arguments
+from autobatch.calls.fingerprint import fingerprint
 from autobatch.calls.recent import Recent
 from autobatch.context import is_users
 from autobatch.frontend.changing import Outside
@@ -204,12 +205,6 @@ class Specialisation:
     def typed(self) -> TypedProgram:
         return self._lower()[2]
 
-    @property
-    def watched(self) -> tuple[Watched, ...]:
-        """What it reads from outside."""
-        self._lower()
-        return self._watched
-
     def changed(self) -> str | None:
         """What the program read from outside (a global, a closure, an object) that is not as it was, if anything."""
         return next((str(watched.name) for watched in self._watched if not watched.is_unchanged()), None)
@@ -243,10 +238,15 @@ class Specialisation:
             stored = self.stack(options.optimizations)
             if self._book is None:
                 return stored, None
-            kept = self._book.write(options.optimizations, self.typed, stored)
+            kept = self._book.write(options.optimizations, self.typed, stored, self._watched)
         if kept is None:
             return self.stack(options.optimizations), None
         return kept.stored, self._book.shelf(options.optimizations, self.stack, lambda: self._book is not None)
+
+    def fingerprint(self, options: Options) -> str:
+        """By which ``load_run`` knows the program, wherever it was lowered."""
+        kept = None if self._book is None else self._book.read(options.optimizations)
+        return kept.fingerprint if kept else fingerprint(self.stack(options.optimizations), self._watched)
 
     def after(self, name: str, optimizations: Collection[str]) -> Any:
         """The program after the pass of this name."""

@@ -201,7 +201,8 @@ _OF_ANY_NAME = {"getattr", "vars", "__dict__"}
 def names_in(code: types.CodeType) -> list[str]:
     """The global names and attributes that a function and the functions inside it mention, in order."""
     inner = [names_in(constant) for constant in code.co_consts if isinstance(constant, types.CodeType)]
-    return [*code.co_names, *itertools.chain(*inner)]
+    named = filter(str.isidentifier, code.co_names)  # others are of pytest, which rewrites asserts
+    return [*named, *itertools.chain(*inner)]
 
 
 def is_library(value: Any) -> bool:

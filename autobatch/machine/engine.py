@@ -144,12 +144,15 @@ class Engine:
     def _made(self, shared: list[tf.Tensor], limit: Limit) -> tuple[Advance, Look]:
         """What runs one part, and what takes the outcome from it, each compiled by itself."""
         options, machine = self.options, self.machine
-        if not options.jit_compile:
-            return tf.function(self._advance(machine), autograph=False), self._look(machine)
-        idle = (machine.empty() if self.shelf else {}, shared)
+        if self.shelf is None or not options.jit_compile:
+            advance = tf.function(self._advance(machine), autograph=False, jit_compile=options.jit_compile)
+            # Without an epilogue there is nothing to compute, and outside XLA nothing is copied.
+            look = self._look(machine)
+            return advance, tf.function(look, autograph=False, jit_compile=True) if machine.has_epilogue else look
+        idle = (machine.empty(), shared)
         purpose = ("advance", options.schedule, options.dispatch, options.partial, self.stops_early)
         advance = piece(self.shelf, purpose, machine, self._advance, (*idle, limit), self.loop_limit)
-        if not machine.has_epilogue:  # there is nothing to compute, and outside XLA nothing is copied
+        if not machine.has_epilogue:
             return advance, self._look(machine)
         return advance, piece(self.shelf, ["look"], machine, self._look, idle, self.loop_limit)
 

@@ -60,7 +60,7 @@ class _Kept:
 
 
 def piece(
-    shelf: Shelf | None,
+    shelf: Shelf,
     purpose: Sequence[Any],
     machine: Machine,
     make: Callable[[Machine], Callable],
@@ -72,8 +72,6 @@ def piece(
     purpose: what the function depends on beside the program, the machine and its arguments' types.
     arguments: for which it has nothing to do; limit: as for ``whole_loops``.
     """
-    if shelf is None:
-        return tf.function(make(machine), autograph=False, jit_compile=True)
     made = machine.size, machine.depth, machine.safe, machine.max_steps, machine.saves_singly, machine.counts
     file = shelf.name(*purpose, made, limit)
     kept = _read(file)

@@ -85,13 +85,14 @@ class Refilled:
 
     def _compile(self, pool: Pool, shared: list[tf.Tensor]) -> Callable:
         options, arguments = self.options, (self.empty(), pool._replace(count=pool.taken), shared, tf.constant(0))
-        if not options.jit_compile:
-            return tf.function(self._advance(self.machine), autograph=False)
-        purpose = ("refilled", options.schedule, options.dispatch, options.partial, pool.rows)
-        compiled = piece(self.shelf, purpose, self.machine, self._advance, arguments, self.loop_limit)
+        if self.shelf is not None and options.jit_compile:
+            purpose = ("refilled", options.schedule, options.dispatch, options.partial, pool.rows)
+            return piece(self.shelf, purpose, self.machine, self._advance, arguments, self.loop_limit)
+        function = tf.function(self._advance(self.machine), autograph=False, jit_compile=options.jit_compile)
+        concrete = function.get_concrete_function(*arguments)
         with whole_loops(self.loop_limit):
-            compiled(*arguments)
-        return compiled
+            concrete(*arguments)
+        return concrete
 
     def is_stalled(self, lanes: Lanes) -> np.ndarray:
         """Which lanes [Z] wait for deeper stacks."""
