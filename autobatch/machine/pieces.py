@@ -83,17 +83,17 @@ def piece(
             return concrete
         kept = _exported(concrete)
     flat = tf.nest.flatten(arguments)
-    function = _function(kept, flat, limit)
+    function = _Function.of(kept, flat, limit)
     found = _compiled(function, kept, flat, limit)
     if found is None:  # what was kept does not load here
         kept = replace(kept, executable=None)
-        function = _function(kept, flat, limit, again=True)
+        function = _Function.of(kept, flat, limit, again=True)
         found = _compiled(function, kept, flat, limit)
     if found is not kept:
         cache.write(file, pickle.dumps(found))
 
     def run(*arguments: Any) -> Any:
-        return tf.nest.pack_sequence_as(kept.results, function.call_flat(*tf.nest.flatten(arguments)))
+        return tf.nest.pack_sequence_as(kept.results, function(tf.nest.flatten(arguments)))
 
     return run
 
@@ -117,17 +117,15 @@ def _exported(concrete: Any) -> _Kept:
     return _Kept(text, tf.nest.pack_sequence_as(results, range(len(flat))), types)
 
 
-_functions: WeakValueDictionary[str, Any] = WeakValueDictionary()
-_lock = Lock()  # of what is in the directory
+class _Function:
+    """A function of one operation, under a name that is the same in every process.
 
+    XLA compiles it anew for a call that comes from no graph, so that it always comes from one.
+    """
 
-def _function(kept: _Kept, arguments: Sequence[tf.Tensor], limit: int, again: bool = False) -> Any:
-    """A function of one operation, under a name that is the same in every process."""
-    digest = hashlib.sha256(kept.text + repr((kept.types, limit, again)).encode()).hexdigest()
-    name = f"autobatch_{digest[:32]}"
-    function = _functions.get(name)
-    if function is None:
+    _made: WeakValueDictionary[str, _Function] = WeakValueDictionary()
 
+    def __init__(self, name: str, kept: _Kept, arguments: Sequence[tf.Tensor]):
         def call(*arguments: tf.Tensor) -> Any:
             return tf2xla.call_module(
                 arguments,
@@ -141,9 +139,22 @@ def _function(kept: _Kept, arguments: Sequence[tf.Tensor], limit: int, again: bo
         specs = [tf.TensorSpec(tensor.shape, tensor.dtype) for tensor in arguments]
         concrete = tf.function(call, specs, autograph=False, jit_compile=True).get_concrete_function()
         definition = concrete.function_def
-        definition.signature.name = name
-        function = _functions[name] = atomic_function.from_function_def(definition, concrete.function_type)
-    return function
+        definition.signature.name = self.name = name
+        self._in_graph = atomic_function.from_function_def(definition, concrete.function_type).call_flat
+        self._eager = tf.function(self._in_graph, specs, autograph=False).get_concrete_function()
+
+    def __call__(self, arguments: Sequence[tf.Tensor]) -> Sequence[tf.Tensor]:
+        return (self._eager if tf.executing_eagerly() else self._in_graph)(*arguments)
+
+    @classmethod
+    def of(cls, kept: _Kept, arguments: Sequence[tf.Tensor], limit: int, again: bool = False) -> _Function:
+        """``again``: not the one that did not load."""
+        digest = hashlib.sha256(kept.text + repr((kept.types, limit, again)).encode()).hexdigest()
+        name = f"autobatch_{digest[:32]}"
+        found = cls._made.get(name)
+        if found is None:
+            found = cls._made[name] = cls(name, kept, arguments)
+        return found
 
 
 def _platform() -> str:
@@ -151,7 +162,10 @@ def _platform() -> str:
     return next((kinds[d.device_type] for d in tf.config.list_logical_devices() if d.device_type in kinds), "CPU")
 
 
-def _compiled(function: Any, kept: _Kept, arguments: Sequence[tf.Tensor], limit: int) -> _Kept | None:
+_lock = Lock()  # of what is in the directory
+
+
+def _compiled(function: _Function, kept: _Kept, arguments: Sequence[tf.Tensor], limit: int) -> _Kept | None:
     """What is kept, with what XLA made of it, if that is new; None if what was kept does not load."""
     with _lock:
         _empty()
@@ -161,30 +175,25 @@ def _compiled(function: Any, kept: _Kept, arguments: Sequence[tf.Tensor], limit:
                 file.write(content)
             try:
                 with without(_NOISE):
-                    _call(function, arguments)
+                    function(arguments)
             except tf.errors.OpError:
                 return None
             finally:
                 _empty()
             return kept
         with whole_loops(limit):
-            _call(function, arguments)
+            function(arguments)
         made = _of(function.name)
         _empty()
         return kept if made is None and kept.executable is not None else replace(kept, executable=made)
 
 
-def _call(function: Any, arguments: Sequence[tf.Tensor]) -> None:
-    """From a graph, as it is called later: XLA would compile it anew for a call from elsewhere."""
-    tf.function(function.call_flat, autograph=False)(*arguments)
-
-
-def _of(name: bytes) -> tuple[str, bytes] | None:
+def _of(name: str) -> tuple[str, bytes] | None:
     """The file in the directory with what XLA made of the function."""
     for file in _listed():
         with tf.io.gfile.GFile(f"{DIRECTORY}/{file}", "rb") as opened:
             content = opened.read()
-        if name in content:
+        if name.encode() in content:
             return file, content
     return None
 
