@@ -38,7 +38,7 @@ def test_a_change_is_seen_and_another_process_is_not(number):
     assert digest == elsewhere()[number]
 
 
-@pytest.mark.parametrize("before, value", UNKNOWABLE)
+@pytest.mark.parametrize(("before", "value"), UNKNOWABLE)
 def test_what_no_other_process_can_know(before, value):
     with pytest.raises(UnknowableError):
         content([module(before, value, 0).f])

@@ -33,6 +33,7 @@ from autobatch.frontend.watch import Watched, is_library, watch_with_functions
 from autobatch.ir.leaves import Step
 from autobatch.ir.stored import StoredProgram
 from autobatch.ir.typed import TypedProgram, TypedStackProgram
+from autobatch.language.objects import MemberObject, member_class, users_class
 from autobatch.machine.pieces import Shelf
 from autobatch.machine.xla import OPTION
 from autobatch.options import Options
@@ -208,6 +209,10 @@ class _Pickler(pickle.Pickler):
             if "together" in vars(obj):
                 return errors.raised_together, obj.together
             return errors.raised_by_members, (obj.raised,)
+        if issubclass(type(obj), MemberObject):
+            return _object, (users_class(obj), *obj.__tf_flatten__())
+        if isinstance(obj, type) and issubclass(obj, MemberObject) and obj is not MemberObject:
+            return member_class, (obj.__mro__[1],)
         if isinstance(obj, tf.DType):
             return tf.as_dtype, (obj.name,)
         return NotImplemented
@@ -215,6 +220,11 @@ class _Pickler(pickle.Pickler):
 
 def _same(value: Any) -> Any:
     return value
+
+
+def _object(cls: type, names: tuple, parts: tuple) -> Any:
+    made: Any = member_class(cls)
+    return made.__tf_unflatten__(names, parts)
 
 
 class _Unpickler(pickle.Unpickler):

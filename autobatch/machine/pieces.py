@@ -79,9 +79,9 @@ def piece(
         with reads.noticed() as noticed:
             real = replace(machine, stored=shelf.code())
             concrete = tf.function(make(real), autograph=False, jit_compile=True).get_concrete_function(*arguments)
-        if concrete.captured_inputs or noticed or not shelf.is_open():
+        kept = None if concrete.captured_inputs or noticed or not shelf.is_open() else _exported(concrete)
+        if kept is None:
             return concrete
-        kept = _exported(concrete)
     flat = tf.nest.flatten(arguments)
     function = _Function.of(kept, flat, limit)
     found = _compiled(function, kept, flat, limit)
@@ -109,10 +109,13 @@ def _read(file: str) -> _Kept | None:
         return None
 
 
-def _exported(concrete: Any) -> _Kept:
+def _exported(concrete: Any) -> _Kept | None:
+    """None for what StableHLO does not have, which is an operation of the dialect ``mhlo`` then: ``erf``."""
     results = concrete.structured_outputs
     flat = tf.nest.flatten(results)
     text = compiler_ir.from_concrete_function(concrete)(stage="stablehlo_serialized")
+    if b"\0mhlo\0" in text:
+        return None
     types = [(leaf.dtype.name, tuple(leaf.shape)) for leaf in flat]
     return _Kept(text, tf.nest.pack_sequence_as(results, range(len(flat))), types)
 
