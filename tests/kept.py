@@ -110,10 +110,9 @@ def log_density(x):
 def digest(value):
     """Of the bits of all that it holds."""
     found = hashlib.sha256()
-    for leaf in tf.nest.flatten(value):
-        found.update(
-            np.asarray(leaf).tobytes() if tf.is_tensor(leaf) else repr(getattr(leaf, "__name__", leaf)).encode()
-        )
+    for leaf in tf.nest.flatten(value, expand_composites=True):
+        bits = np.asarray(leaf).tobytes() if tf.is_tensor(leaf) else repr(getattr(leaf, "__name__", leaf)).encode()
+        found.update(bits)
     return found.hexdigest()[:16]
 
 
@@ -128,13 +127,13 @@ def calls(folder):
     n = tf.constant([3, 7, 1, 12, 5, 0, 9, 2] * 16)
     x = tf.reshape(tf.linspace(-1.0, 1.0, 128 * 3), [128, 3])
     yield "fibonacci", lambda: fibonacci(n)
-    yield "fibonacci, on fewer lanes", lambda: fibonacci.options(compact="always")(n)
-    yield "fibonacci, in three parts", lambda: fibonacci.options(shards=3)(n)
-    yield "fibonacci, by switch_case", lambda: fibonacci.options(dispatch="switch_case")(n)
-    yield "fibonacci, not optimized", lambda: fibonacci.options(optimizations=())(n)
-    yield "sum_to, in deeper stacks", lambda: sum_to(n * 9)
+    yield (
+        "fibonacci, on fewer and fewer lanes of two machines",
+        lambda: fibonacci.options(compact="always", shards=2, dispatch="switch_case")(n),
+    )
+    yield "sum_to, in deeper stacks", lambda: sum_to(n * 5)
     yield "sum_to, too far", lambda: sum_to(n * 30)
-    yield "sum_to, too deep", lambda: sum_to.options(max_depth=8)(n)
+    yield "sum_to, too deep", lambda: sum_to.options(max_depth=16)(n * 5)
     yield "sum_to, by map", lambda: sum_to.map(n, lanes=8)
     yield "sum_to, by a stream", lambda: list(sum_to.map(iter(n.numpy()[:9]), lanes=4))
     yield "walked", lambda: walked(Pair(x, n), twice)
@@ -165,7 +164,7 @@ def run(folder, n):
 def sample():
     from autobatch import mcmc
 
-    result = mcmc.sample(log_density, tf.zeros([16, 3]), num_results=20, num_warmup=20, seed=1)
+    result = mcmc.sample(log_density, tf.zeros([16, 3]), num_results=9, num_warmup=9, seed=1)
     return result.samples
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import importlib.util
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ import numpy as np
 import typer
 from rich.console import Console
 
+from autobatch import cache as kept
 from autobatch import errors
 from autobatch.api import Autobatched
 from autobatch.frontend.source import signature
@@ -90,6 +92,18 @@ def doctor() -> None:
     """Says what is installed, and runs a short test of all backends."""
     if not self_test.report(Console()):
         raise typer.Exit(1)
+
+
+@app.command()
+def cache(clear: Annotated[bool, typer.Option("--clear", help="Remove them all.")] = False) -> None:
+    """Says where compiled programs are kept, and how much room they take."""
+    where = kept.folder()
+    if where is None:
+        print(f"Compiled programs are not kept: {kept.SETTING} is {os.environ[kept.SETTING]}.")
+        return
+    if clear:
+        kept.clear()
+    print(f"{where}: {kept.size() / 2**20:.1f} MiB of at most {kept.MOST / 2**20:.0f} MiB")
 
 
 @contextmanager
