@@ -17,9 +17,17 @@ from autobatch.language.values import is_tensor
 
 def fingerprint(stored: StoredProgram, watched: Iterable[Watched]) -> str:
     """Of a program, as it is laid out, and of the globals, closures and helper functions that it reads."""
+    return _digest((*_layout(stored), of_watched(watched)))
+
+
+def of_layout(stored: StoredProgram) -> str:
+    """Of its operations, and where its variables live."""
+    return _digest(_layout(stored))
+
+
+def _layout(stored: StoredProgram) -> list[str]:
     kinds = ((name, *map(_kind, leaves(type_))) for name, type_ in sorted(stored.types.items()))
-    layout = (stored.program, *kinds, sorted(stored.registers.items()), sorted(stored.stacked))
-    return _digest((*map(str, layout), of_watched(watched)))
+    return list(map(str, (stored.program, *kinds, sorted(stored.registers.items()), sorted(stored.stacked))))
 
 
 def of_watched(watched: Iterable[Watched]) -> str:

@@ -25,8 +25,8 @@ from tensorflow.python.framework import ops
 
 from autobatch import cache, errors, ir
 from autobatch.calls.arguments import Arguments
-from autobatch.calls.fingerprint import fingerprint
-from autobatch.frontend.content import Content, UnknowableError, content
+from autobatch.calls.fingerprint import fingerprint, of_layout
+from autobatch.frontend.content import Content, content
 from autobatch.frontend.core import Callee
 from autobatch.frontend.source import Source
 from autobatch.frontend.watch import Watched, is_library, watch_with_functions
@@ -42,9 +42,8 @@ _PACKAGES = ("tensorflow", "tensorflow-probability", "tf-keras", "numpy", "gast"
 
 
 def keeps(options: Options) -> bool:
-    """Whether what such a call compiles is kept."""
-    is_compiled = options.backend == "program_counter" and options.jit_compile
-    return is_compiled and options.strategy is None and cache.folder() is not None
+    """Whether what such a call compiles may be kept; the same with the cache off, as the bits shall be."""
+    return options.backend == "program_counter" and options.jit_compile and options.strategy is None
 
 
 class Kept(NamedTuple):
@@ -60,7 +59,7 @@ def book(callee: Callee, taken: Arguments, list_capacity: int) -> Book | None:
     try:
         given = [callee.function, callee.static, callee.receiver, taken.types, taken.shared_types, taken.wide]
         found = content([*given, list(taken.static), *taken.static.values()])
-    except UnknowableError:
+    except Exception:  # of what is not known; and objects of other libraries may raise anything when they are looked at
         return None
     key = hashlib.sha256(repr((found.digest, list_capacity, _environment(), _settings())).encode()).hexdigest()
     return Book(found, key)
@@ -115,7 +114,7 @@ class Book:
 
         def program() -> StoredProgram:
             found = code(form)
-            if str(found) != str(kept):
+            if of_layout(found) != of_layout(kept):
                 cache.forget(self._file(form))
                 raise errors.AutobatchError(
                     "What is kept of this program is not what it is lowered to.", help="call it again."

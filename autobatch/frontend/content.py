@@ -141,6 +141,8 @@ class _Walk:
 
     def _of_object(self, value: Any) -> tuple[tuple[str, ...], list[Any]]:
         kind = type(value)
+        if kind is not value.__class__ and hasattr(value, "__wrapped__"):  # TensorFlow's around a tuple or dict
+            return (), [kind, value.__wrapped__]
         if isinstance(value, _DESCRIPTORS):
             return (value.__qualname__,), []
         if kind is range:

@@ -16,6 +16,7 @@ from threading import Lock
 from typing import Any
 from weakref import WeakValueDictionary
 
+import numpy as np
 import tensorflow as tf
 from tensorflow.compiler.tf2xla.python import xla as tf2xla
 from tensorflow.python.eager.polymorphic_function import atomic_function, compiler_ir
@@ -51,11 +52,15 @@ class Shelf:
 
 @dataclass(frozen=True)
 class _Kept:
-    """text: StableHLO; results: a nest of numbers; types: of each result; executable: a file's name and content."""
+    """text: StableHLO; results: a nest of numbers; types: of each result; executable: a file's name and content.
+
+    captured: the tensors that the code closes over, which come behind the arguments.
+    """
 
     text: bytes
     results: Any
     types: Sequence[tuple[str, tuple[int, ...]]]
+    captured: Sequence[np.ndarray]
     executable: tuple[str, bytes] | None = None
 
 
@@ -79,10 +84,11 @@ def piece(
         with reads.noticed() as noticed:
             real = replace(machine, stored=shelf.code())
             concrete = tf.function(make(real), autograph=False, jit_compile=True).get_concrete_function(*arguments)
-        kept = None if concrete.captured_inputs or noticed or not shelf.is_open() else _exported(concrete)
+        kept = None if noticed or not shelf.is_open() else _exported(concrete)
         if kept is None:
             return concrete
-    flat = tf.nest.flatten(arguments)
+    captured = list(map(tf.constant, kept.captured))
+    flat = [*tf.nest.flatten(arguments), *captured]
     function = _Function.of(kept, flat, limit)
     found = _compiled(function, kept, flat, limit)
     if found is None:  # what was kept does not load here
@@ -93,7 +99,7 @@ def piece(
         cache.write(file, pickle.dumps(found))
 
     def run(*arguments: Any) -> Any:
-        return tf.nest.pack_sequence_as(kept.results, function(tf.nest.flatten(arguments)))
+        return tf.nest.pack_sequence_as(kept.results, function([*tf.nest.flatten(arguments), *captured]))
 
     return run
 
@@ -110,14 +116,17 @@ def _read(file: str) -> _Kept | None:
 
 
 def _exported(concrete: Any) -> _Kept | None:
-    """None for what StableHLO does not have, which is an operation of the dialect ``mhlo`` then: ``erf``."""
+    """None where it closes over a variable, or does what StableHLO has no word for (``erf``, a word of ``mhlo``)."""
+    if any(tensor.dtype == tf.resource for tensor in concrete.captured_inputs):
+        return None
     results = concrete.structured_outputs
     flat = tf.nest.flatten(results)
     text = compiler_ir.from_concrete_function(concrete)(stage="stablehlo_serialized")
     if b"\0mhlo\0" in text:
         return None
     types = [(leaf.dtype.name, tuple(leaf.shape)) for leaf in flat]
-    return _Kept(text, tf.nest.pack_sequence_as(results, range(len(flat))), types)
+    captured = [tensor.numpy() for tensor in concrete.captured_inputs]
+    return _Kept(text, tf.nest.pack_sequence_as(results, range(len(flat))), types, captured)
 
 
 class _Function:

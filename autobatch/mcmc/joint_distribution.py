@@ -47,6 +47,10 @@ class ModelDensity:
     def __hash__(self) -> int:
         return hash(self.key)
 
+    def __autobatch_parts__(self) -> list[Any]:
+        """What a program that calls it depends on."""
+        return [self.pinned, self.bijector, self.ranks]
+
     def __call__(self, *parts: tf.Tensor) -> tf.Tensor:
         state = self.packed(parts)
         with _quiet():
