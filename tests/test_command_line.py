@@ -114,3 +114,12 @@ def test_doctor():
     assert result.exit_code == 0
     assert "All is well." in result.stdout
     assert "tensorflow" in result.stdout
+
+
+def test_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("AUTOBATCH_CACHE", str(tmp_path))
+    (tmp_path / "a.program").write_bytes(bytes(2**20))
+    assert run("cache").stdout.split(": ")[1] == "1.0 MiB of at most 2048 MiB\n"
+    assert run("cache", "--clear").stdout.split(": ")[1] == "0.0 MiB of at most 2048 MiB\n"
+    monkeypatch.setenv("AUTOBATCH_CACHE", "off")
+    assert run("cache").stdout == "Compiled programs are not kept: AUTOBATCH_CACHE is off.\n"

@@ -209,7 +209,8 @@ class _Pickler(pickle.Pickler):
                 return errors.raised_together, obj.together
             return errors.raised_by_members, (obj.raised,)
         if issubclass(type(obj), MemberObject):
-            return _object, (users_class(obj), *obj.__tf_flatten__())
+            value: Any = obj
+            return _object, (users_class(value), *value.__tf_flatten__())
         if isinstance(obj, type) and issubclass(obj, MemberObject) and obj is not MemberObject:
             return member_class, (obj.__mro__[1],)
         if isinstance(obj, tf.DType):

@@ -147,7 +147,7 @@ class _Walk:
             return (value.__qualname__,), []
         if kind is range:
             return (repr(value),), []
-        said = [base.__repr__(value) for base in (int, float, complex, str, bytes) if isinstance(value, base)]
+        said = [base.__repr__(value) for base in _NUMBERS if isinstance(value, base)]
         said += [str(value.maxlen)] if isinstance(value, collections.deque) else []
         if kind.__module__.startswith("tensorflow.") and (function := getattr(value, "python_function", None)):
             return (), [kind, function]  # of a tf.function; the rest is what it has compiled
@@ -161,6 +161,7 @@ class _Walk:
         return (origin,), [kind, reduced] if isinstance(reduced, str) else [kind, *reduced[1:]]
 
 
+_NUMBERS: tuple[Any, ...] = (int, float, complex, str, bytes)  # and texts
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...), type(NotImplemented))
 _HOLDING_NOTHING = (  # locks, and caches
     *(type(Lock()), type(RLock())),

@@ -152,8 +152,8 @@ class _Function:
         concrete = tf.function(call, specs, autograph=False, jit_compile=True).get_concrete_function()
         definition = concrete.function_def
         definition.signature.name = self.name = name
-        self._in_graph = atomic_function.from_function_def(definition, concrete.function_type).call_flat
-        self._eager = tf.function(self._in_graph, specs, autograph=False).get_concrete_function()
+        self._in_graph: Any = atomic_function.from_function_def(definition, concrete.function_type).call_flat
+        self._eager: Any = tf.function(self._in_graph, specs, autograph=False).get_concrete_function()
 
     def __call__(self, arguments: Sequence[tf.Tensor]) -> Sequence[tf.Tensor]:
         return (self._eager if tf.executing_eagerly() else self._in_graph)(*arguments)
