@@ -18,6 +18,7 @@ from autobatch import files
 
 SETTING = "AUTOBATCH_CACHE"
 MOST = 2 * 2**30  # bytes; what was used longest ago goes
+SUFFIX = ".program"
 _TITLE = "autobatch program, version 1"
 _FRESH = 60.0  # seconds after which a use is noted again
 
@@ -32,13 +33,13 @@ def folder() -> Path | None:
 
 def size() -> int:
     """How many bytes they take."""
-    return sum(file.stat().st_size for file in _files())
+    return sum(state.st_size for state, _ in _files())
 
 
 def clear() -> None:
     """Removes them all."""
-    for file in _files():
-        file.unlink(missing_ok=True)
+    for _, path in _files():
+        path.unlink(missing_ok=True)
 
 
 def read(name: str) -> bytes | None:
@@ -101,24 +102,23 @@ def _trusted() -> Path | None:
     return where if is_own else None
 
 
-def _files() -> list[Path]:
+def _files() -> list[tuple[os.stat_result, Path]]:
     where = folder()
     try:
-        return [] if where is None else [path for path in where.iterdir() if path.suffix == SUFFIX]
+        paths = [] if where is None else [path for path in where.iterdir() if path.suffix == SUFFIX]
     except OSError:
         return []
-
-
-SUFFIX = ".program"
-
-
-def _make_room(needed: int) -> None:
     found = []
-    for path in _files():
+    for path in paths:
         try:
             found.append((path.stat(), path))
         except OSError:
             continue  # another process has removed it
+    return found
+
+
+def _make_room(needed: int) -> None:
+    found = _files()
     total = needed + sum(state.st_size for state, _ in found)
     for state, path in sorted(found, key=lambda each: each[0].st_mtime):
         if total <= MOST:

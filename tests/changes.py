@@ -144,6 +144,8 @@ _MODULES = [
 UNKNOWABLE = [
     ("", "open('a').read()"),
     ("", "id(x)"),
+    ("", "print(x)"),
+    ("import warnings", "warnings.warn('a')"),
     ("", "hash('a')"),
     ("", "eval('x')"),
     ("import os", "os.environ['HOME']"),

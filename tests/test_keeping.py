@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -176,3 +177,30 @@ def test_what_code_loads_while_it_is_lowered_is_not_kept(folder, tmp_path):
 
     assert plus(tf.constant([1])).numpy() == [2]
     assert not folder.exists() or not list(folder.iterdir())
+
+
+def test_what_acts_while_it_is_lowered_is_not_kept(folder):
+    log = []
+
+    def logged(x):
+        log.append("called")
+        return x + 1
+
+    @ab.autobatch
+    def plus(x):
+        return logged(x)
+
+    assert plus(tf.constant([1])).numpy() == [2]
+    assert log
+    assert not folder.exists()
+
+
+def test_a_file_that_is_not_what_python_has_read(folder, tmp_path):
+    """It is lowered from the file, and its key is of what Python has read: another process would be misled."""
+    path = tmp_path / "edited.py"
+    path.write_text("import autobatch as ab\n\n@ab.autobatch\ndef f(x):\n    return x + 1\n")
+    module = ModuleType("edited")
+    exec(compile(path.read_text(), str(path), "exec"), vars(module))
+    path.write_text(path.read_text().replace("+ 1", "+ 2"))
+    module.f(tf.constant([1]))
+    assert not folder.exists()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import io
+import linecache
 import os
 import pickle
 import platform
@@ -18,8 +19,10 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
+from types import CodeType
 from typing import Any, NamedTuple
 
+import numpy as np
 import tensorflow as tf
 from tensorflow.python.framework import ops
 
@@ -38,7 +41,7 @@ from autobatch.machine.pieces import Shelf
 from autobatch.machine.xla import OPTION
 from autobatch.options import Options
 
-_PACKAGES = ("tensorflow", "tensorflow-probability", "tf-keras", "numpy", "gast", "astunparse")
+_PACKAGES = ("tensorflow", "tensorflow-probability", "tf-keras", "gast", "astunparse")
 
 
 def keeps(options: Options) -> bool:
@@ -59,10 +62,10 @@ def book(callee: Callee, taken: Arguments, list_capacity: int) -> Book | None:
     try:
         given = [callee.function, callee.static, callee.receiver, taken.types, taken.shared_types, taken.wide]
         found = content([*given, list(taken.static), *taken.static.values()])
+        parts = found.digest, list_capacity, _environment(), _settings()
     except Exception:  # of what is not known; and objects of other libraries may raise anything when they are looked at
         return None
-    key = hashlib.sha256(repr((found.digest, list_capacity, _environment(), _settings())).encode()).hexdigest()
-    return Book(found, key)
+    return Book(found, hashlib.sha256(repr(parts).encode()).hexdigest())
 
 
 class Book:
@@ -74,8 +77,14 @@ class Book:
         self.watched = found.watched
 
     def covers(self, sources: Iterable[Source]) -> bool:
-        """Whether what these functions read from outside is all in the key."""
+        """Whether the program that these functions have become depends on nothing that is not in the key.
+
+        What they read from outside must be there, and nothing of it may have changed meanwhile: what code does
+        besides, while it is lowered, another process would not do.
+        """
         own = [source for source in sources if not is_library(source.function)]
+        if any(watched.changes() for watched in self.watched) or not all(_is_of_its_file(s.function) for s in own):
+            return False
         met = {id(value) for value in self._found.objects} | {(id(w.owner), w.name) for w in self.watched}
         watched = watch_with_functions(own)[0].values()
         return all((id(w.owner), w.name) in met or id(w.value) in met for w in watched)
@@ -132,10 +141,33 @@ def _environment() -> str:
     """What compiles: versions, the processor, and how this process was told to compile."""
     ours = Path(errors.__file__).parent
     sources = sorted((str(path.relative_to(ours)), path.read_bytes()) for path in ours.rglob("*.py"))
-    versions = [metadata.version(name) for name in _PACKAGES]
+    versions = tf.version.GIT_VERSION, np.__version__, *map(_version, _PACKAGES)
     devices = [(device.device_type, device.name) for device in tf.config.list_logical_devices()]
     system = sys.version, sys.flags.optimize, platform.platform(), _processor()
     return hashlib.sha256(repr((sources, versions, devices, system)).encode()).hexdigest()
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:  # of another name, as tensorflow-cpu
+        return ""
+
+
+def _is_of_its_file(function: Any) -> bool:
+    """Whether the file, from which it was lowered, is still what Python has read."""
+    code = function.__code__
+    try:
+        module = compile("".join(linecache.getlines(code.co_filename)), code.co_filename, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError):
+        return False
+    pending = [module]
+    while pending:
+        found = pending.pop()
+        if found == code:
+            return True
+        pending += [part for part in found.co_consts if isinstance(part, CodeType)]
+    return False
 
 
 def _settings() -> tuple[Any, ...]:

@@ -32,9 +32,9 @@ _PURE = {
     "_collections", "_thread", "_weakrefset", "abc", "autobatch", "bisect", "builtins", "cmath", "collections",
     "contextlib", "copy", "dataclasses", "enum", "fractions", "functools", "heapq", "itertools", "keras", "math",
     "numbers", "numpy", "operator", "re", "statistics", "string", "tensorflow", "tensorflow_probability", "tf_keras",
-    "types", "typing", "warnings", "weakref",
+    "types", "typing", "weakref",
 }  # fmt: skip
-_ASKING = {"open", "input", "id", "hash", "compile", "__import__", "globals", "eval", "exec"}  # of the builtins
+_ASKING = {"open", "input", "print", "id", "hash", "compile", "__import__", "globals", "eval", "exec"}  # builtins
 _STDLIB = sysconfig.get_path("stdlib") + os.sep
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a class statement, if it is no C extension's
 
@@ -200,10 +200,11 @@ def _is_of_python(kind: type) -> bool:
 
 
 def _of_code(code: types.CodeType) -> tuple[tuple[str | bytes, ...], list[Any]]:
-    """With the file and the lines, which errors tell."""
+    """With the file and the lines, which errors tell; of a notebook's cell, which is no file, without the process."""
+    file = code.co_filename if os.path.isfile(code.co_filename) else os.path.basename(code.co_filename)
     said = (
         *(code.co_code, code.co_exceptiontable, code.co_linetable),
-        *(code.co_qualname, code.co_filename, str(code.co_firstlineno), str(code.co_flags)),
+        *(code.co_qualname, file, str(code.co_firstlineno), str(code.co_flags)),
         *(str(code.co_argcount), str(code.co_posonlyargcount), str(code.co_kwonlyargcount)),
     )
     return said, [code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars, code.co_consts]
@@ -216,8 +217,14 @@ def _of_array(value: Any) -> tuple[str | bytes, ...]:
     array = np.asarray(value)
     if array.dtype.hasobject and not is_eager:
         raise UnknowableError(value)
-    held = repr(array.tolist()) if array.dtype.hasobject else array.tobytes()  # of a tensor of texts: bytes
-    return str(array.dtype), str(array.shape), held
+    if array.dtype.hasobject:  # of a tensor of texts: bytes
+        return str(array.dtype), str(array.shape), repr(array.tolist())
+    return str(array.dtype), str(array.shape), hashlib.sha256(_bytes(array)).digest()
+
+
+def _bytes(array: np.ndarray) -> Any:
+    """All of them, without a copy where that can be."""
+    return np.ascontiguousarray(array).view(np.uint8).data if array.ndim and array.size else array.tobytes()
 
 
 def _of_builtin(value: types.BuiltinFunctionType) -> tuple[tuple[str, ...], list[Any]]:
