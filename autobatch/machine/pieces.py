@@ -79,7 +79,7 @@ def piece(
     """
     made = machine.size, machine.depth, machine.safe, machine.max_steps, machine.saves_singly, machine.counts
     file = shelf.name(*purpose, made, limit)
-    kept = _read(file)
+    kept, concrete = _read(file), None
     if kept is None:
         with reads.noticed() as noticed:
             real = replace(machine, stored=shelf.code())
@@ -89,12 +89,17 @@ def piece(
             return concrete
     captured = list(map(tf.constant, kept.captured))
     flat = [*tf.nest.flatten(arguments), *captured]
-    function = _Function.of(kept, flat, limit)
-    found = _compiled(function, kept, flat, limit)
-    if found is None:  # what was kept does not load here
-        kept = replace(kept, executable=None)
-        function = _Function.of(kept, flat, limit, again=True)
+    try:
+        function = _Function.of(kept, flat, limit)
         found = _compiled(function, kept, flat, limit)
+        if found is None:  # what was kept does not load here
+            kept = replace(kept, executable=None)
+            function = _Function.of(kept, flat, limit, again=True)
+            found = _compiled(function, kept, flat, limit)
+    except tf.errors.OpError:  # TensorFlow does not read what it has written
+        if concrete is None:
+            raise
+        return concrete
     if found is not kept:
         cache.write(file, pickle.dumps(found))
 
