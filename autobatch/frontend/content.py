@@ -7,6 +7,8 @@ packages that do not).
 
 from __future__ import annotations
 
+import _abc
+import abc
 import collections
 import copyreg
 import dis
@@ -34,7 +36,10 @@ _PURE = {
     "numbers", "numpy", "operator", "re", "statistics", "string", "tensorflow", "tensorflow_probability", "tf_keras",
     "types", "typing", "weakref",
 }  # fmt: skip
-_ASKING = {"open", "input", "print", "id", "hash", "compile", "__import__", "globals", "eval", "exec"}  # builtins
+_ASKING = {  # or finding what it does not name
+    "open", "input", "print", "id", "hash", "compile", "__import__", "globals", "eval", "exec", "__globals__",
+    "__subclasses__", "__getattribute__",
+}  # fmt: skip
 _STDLIB = sysconfig.get_path("stdlib") + os.sep
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a class statement, if it is no C extension's
 
@@ -136,7 +141,9 @@ class _Walk:
         if hasattr(type(value), "__autobatch_parts__"):
             return (), value.__autobatch_parts__()
         if isinstance(value, type):
-            return (value.__module__, value.__qualname__), _parts(value)
+            registered = _abc._get_dump(value)[0] if isinstance(value, abc.ABCMeta) else ()
+            names = sorted(kind().__qualname__ for kind in registered if kind() is not None)
+            return (value.__module__, value.__qualname__, *names), _parts(value)
         return self._of_object(value)
 
     def _of_object(self, value: Any) -> tuple[tuple[str, ...], list[Any]]:
@@ -166,6 +173,7 @@ _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...), type(Not
 _HOLDING_NOTHING = (  # locks, and caches
     *(type(Lock()), type(RLock())),
     *(weakref.WeakSet, weakref.WeakKeyDictionary, weakref.WeakValueDictionary),
+    type(vars(abc.ABC)["_abc_impl"]),
 )
 _DESCRIPTORS = (
     types.MemberDescriptorType,

@@ -173,7 +173,8 @@ class Watcher:
             return
         self.seen.add(id(value))
         known, held = vars(value), _OF_ANY_NAME.intersection(used)
-        data = [name for name, part in known.items() if not callable(part)] if held else []
+        own = not is_library(value)
+        data = [k for k, part in known.items() if k[:2] != "__" and (own or not callable(part))] if held else []
         for name in (name for name in (*used, *data) if name in known):
             attribute = vars(value)[name]
             if not is_library(value):
@@ -195,7 +196,7 @@ class Watcher:
 
 
 _BY_NAME = {"globals", "eval", "exec"}
-_OF_ANY_NAME = {"getattr", "vars", "__dict__"}
+_OF_ANY_NAME = {"getattr", "vars", "__dict__", "attrgetter", "methodcaller"}
 
 
 def names_in(code: types.CodeType) -> list[str]:

@@ -12,7 +12,6 @@ import os
 import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from threading import Lock
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -72,7 +71,7 @@ def piece(
     arguments: Any,
     limit: int,
 ) -> Callable:
-    """The function that ``make`` makes of the machine, compiled.
+    """The function that ``make`` makes of the machine, compiled; by one thread at a time.
 
     purpose: what the function depends on beside the program, the machine and its arguments' types.
     arguments: for which it has nothing to do; limit: as for ``whole_loops``.
@@ -179,30 +178,26 @@ def _platform() -> str:
     return next((kinds[d.device_type] for d in tf.config.list_logical_devices() if d.device_type in kinds), "CPU")
 
 
-_lock = Lock()  # of what is in the directory
-
-
 def _compiled(function: _Function, kept: _Kept, arguments: Sequence[tf.Tensor], limit: int) -> _Kept | None:
     """What is kept, with what XLA made of it, if that is new; None if what was kept does not load."""
-    with _lock:
-        _empty()
-        if kept.executable is not None and listens:
-            name, content = kept.executable
-            with tf.io.gfile.GFile(f"{DIRECTORY}/{name}", "wb") as file:
-                file.write(content)
-            try:
-                with without(_NOISE):
-                    function(arguments)
-            except tf.errors.OpError:
-                return None
-            finally:
-                _empty()
-            return kept
-        with whole_loops(limit):
-            function(arguments)
-        made = _of(function.name)
-        _empty()
-        return kept if made is None and kept.executable is not None else replace(kept, executable=made)
+    _empty()
+    if kept.executable is not None and listens:
+        name, content = kept.executable
+        with tf.io.gfile.GFile(f"{DIRECTORY}/{name}", "wb") as file:
+            file.write(content)
+        try:
+            with without(_NOISE):
+                function(arguments)
+        except tf.errors.OpError:
+            return None
+        finally:
+            _empty()
+        return kept
+    with whole_loops(limit):
+        function(arguments)
+    made = _of(function.name)
+    _empty()
+    return kept if made is None and kept.executable is not None else replace(kept, executable=made)
 
 
 def _of(name: str) -> tuple[str, bytes] | None:
