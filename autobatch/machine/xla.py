@@ -54,11 +54,11 @@ def whole_loops(limit: int) -> Iterator[None]:
         if not may_set:
             yield
             return
-        _set(limit)
+        before = _set(limit)
         try:
             yield
         finally:
-            _set(DEFAULT)
+            _set(before)
 
 
 @contextmanager
@@ -96,10 +96,14 @@ def listen() -> bool:
     return True
 
 
-def _set(limit: int) -> None:
+def _set(limit: int) -> int:
+    """Returns what it was."""
     setting = f" --xla_backend_extra_options={OPTION}="
-    others = re.sub(rf"{setting}\d+", "", os.environ.get("XLA_FLAGS", ""))
+    flags = os.environ.get("XLA_FLAGS", "")
+    before = re.findall(rf"{setting}(\d+)", flags)
+    others = re.sub(rf"{setting}\d+", "", flags)
     os.environ["XLA_FLAGS"] = f"{others}{setting}{limit}"
+    return int(before[0]) if before else DEFAULT
 
 
 may_set = listen()
