@@ -7,7 +7,7 @@ packages that do not).
 
 from __future__ import annotations
 
-import _abc
+import _abc  # pyright: ignore[reportMissingImports]
 import abc
 import collections
 import copyreg
