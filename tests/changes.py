@@ -2,9 +2,6 @@
 
 import types
 
-import numpy as np
-import tensorflow as tf
-
 HEAD = """
 import collections, dataclasses, enum, functools, math, operator
 from typing import Any, NamedTuple
@@ -201,5 +198,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    assert np and tf
     main()

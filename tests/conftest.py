@@ -15,7 +15,9 @@ QUICK = [
     f"--xla_disable_hlo_passes={','.join(LOOPS)}",
 ]
 os.environ.setdefault("XLA_FLAGS", " ".join(QUICK))
-os.environ.setdefault("AUTOBATCH_CACHE", "off")  # tests/test_cache.py has its own; a folder makes a second run shorter
+os.environ.setdefault(
+    "AUTOBATCH_CACHE", "off"
+)  # tests/test_keeping.py has its own; a folder makes a second run shorter
 os.environ["AUTOBATCH_VERIFY"] = "1"  # every program of the tests, after every pass
 
 
