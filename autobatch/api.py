@@ -15,11 +15,12 @@ import tensorflow as tf
 
 from autobatch import context, errors
 from autobatch.backends import unbatched
-from autobatch.calls import arguments, distribution, mapping, runs, streams
+from autobatch.calls import arguments, distribution, mapping, pickled, runs, streams
 from autobatch.calls.arguments import Arguments
 from autobatch.calls.recent import Recent
 from autobatch.calls.runs import Run
 from autobatch.calls.specialisation import Specialisation
+from autobatch.frontend import sent
 from autobatch.frontend.core import Callee
 from autobatch.frontend.source import check_function, signature
 from autobatch.ir.types import Exact
@@ -118,6 +119,10 @@ def autobatch(
 autobatch.__autobatch_decorator__ = True  # type: ignore[attr-defined] # the frontend knows it by this
 
 
+def _no_programs() -> Recent[Any, Specialisation]:
+    return Recent(str, frames=4)
+
+
 LONGEST = 2**20  # where lists stop growing if the user sets no limit
 MOST_REPLACED = 10  # calls in a row that compile anew, before a warning
 
@@ -145,8 +150,9 @@ class Autobatched:
         unknown = set(options.static_argnames) - set(signature(fn).parameters)
         if unknown:
             raise ValueError(f"static_argnames names no parameter of {fn.__name__}: {', '.join(sorted(unknown))}")
-        self._fn, self._options = fn, options
-        self._programs = Recent[Any, Specialisation](str, frames=4)
+        self._fn, self._options, self._original = fn, options, self
+        self._programs: Recent[Any, Specialisation] | None = _no_programs()  # None: of all that have the same content
+        self._places: sent.Places = {}  # of source that came with a pickle
         self._pythons: list[Callable] = []
         functools.update_wrapper(self, fn)
 
@@ -297,7 +303,7 @@ class Autobatched:
         other = copy.copy(self)
         other._options = dataclasses.replace(self._options, **changes)
         if other._options.static_argnames != self._options.static_argnames:
-            other._programs = Recent(str, frames=4)
+            other._programs = _no_programs()
         return other
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
@@ -306,6 +312,25 @@ class Autobatched:
 
     def __repr__(self) -> str:
         return f"<autobatched {self.__qualname__}>"
+
+    def __copy__(self) -> Autobatched:
+        other = object.__new__(Autobatched)
+        other.__dict__ |= self.__dict__
+        return other
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return pickled.name_of(self) or super().__reduce_ex__(protocol)
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        made_of = self._original if pickled.name_of(self._original) else self._fn
+        places = {} if pickled.name_of(made_of) else sent.places_of(self._fn) | self._places
+        return made_of, places, self._options, self._receiver, self._is_method, self._is_static_method
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        made_of, places, options, receiver, is_method, is_static_method = state
+        self.__init__(made_of._fn if isinstance(made_of, Autobatched) else made_of, options)
+        self._receiver, self._is_method, self._is_static_method = receiver, is_method, is_static_method
+        self._programs, self._places = None, places
 
     def __autobatch_parts__(self) -> list[Any]:
         """What a program that calls it depends on."""
@@ -333,7 +358,13 @@ class Autobatched:
             tuple(Exact(type_) for type_ in taken.types),
         )
         with context.tracing_lock:
-            program = self._programs.get(key)
+            programs = self._programs
+            if programs is None:
+                sent.restore(self._fn, self._places)
+                programs = pickled.by_content(self.__autobatch_parts__(), _no_programs)
+            if programs is None:
+                programs = self._programs = _no_programs()
+            program = programs.get(key)
             changed = None if program is None else program.changed()
             if program is not None and list_capacity is not None and list_capacity > program.list_capacity:
                 program = None
@@ -341,7 +372,7 @@ class Autobatched:
                 program.replaced = 0
                 return program
             list_capacity = list_capacity or self._options.max_length or context.FIRST_CAPACITY
-            new = self._programs.put(key, Specialisation(self._callee, callee_of, taken, list_capacity, self._options))
+            new = programs.put(key, Specialisation(self._callee, callee_of, taken, list_capacity, self._options))
             if program is not None:
                 new.replaced = program.replaced + 1
                 if new.replaced == MOST_REPLACED:
@@ -413,6 +444,9 @@ class BatchedPrimitive:
     def __init__(self, fn: Callable, size: int | None = None):
         self.fn, self.size = fn, size
         functools.update_wrapper(self, fn)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return pickled.name_of(self) or super().__reduce_ex__(protocol)
 
     def __autobatch_parts__(self) -> list[Any]:
         return [self.fn, self.size]

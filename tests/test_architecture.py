@@ -20,7 +20,7 @@ LAYERS = [
     ["tracing"],
     ["ir"],
     ["language"],
-    ["cache", "context", "errors", "files", "random", "reads"],
+    ["cache", "context", "errors", "files", "progress", "random", "reads"],
 ]
 
 

@@ -16,6 +16,7 @@ SMALL = {
     "funnel": {"chains": 8, "draws": 30},
     "line_search": {"side": 6},
     "lorenz": {"members": 20},
+    "many_machines": {"members": 1000, "share": 100, "workers": 2},
     "mandelbrot": {"width": 30, "limit": 20},
     "n_queens": {"largest": 5},
     "nuts_by_hand": {"chains": 4, "draws": 8},
@@ -27,6 +28,7 @@ SMALL = {
 }
 PRINTED = {
     "line_search": "100.0% end in a minimum",
+    "many_machines": "1,000 numbers; 871 takes longest, 178 steps: right",
     "sudoku": "4 of 4 solved",
     "stack_machine": "1 2 6 24 120 720 5040 40320 ",
 }

@@ -24,6 +24,7 @@ from autobatch.machine.pieces import Shelf
 from autobatch.machine.refill import Refilled
 from autobatch.machine.xla import DEFAULT, fitted, whole_loops
 from autobatch.options import Options
+from autobatch.progress import compiling
 from autobatch.tracing.vectorize import Stored
 
 FIRST_DEPTH = 16
@@ -232,7 +233,8 @@ class ProgramCounter:
                 "Inside a tf.function lists cannot grow, so their greatest length must be given.",
                 help="f.options(max_length=...): the most items that any member's list has.",
             )
-        outcome = self._graph(arguments, shared)
+        with compiling(self.machine(0, self.size).name):
+            outcome = self._graph(arguments, shared)
         results, checks = outcome.results, []
         if self.has_calls:
             message = f"autobatch: calls nested deeper than max_depth={self.options.max_depth}"

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
-from tqdm.auto import tqdm
 
 from autobatch import errors
 from autobatch.backends.members import Batch, Finished
@@ -17,6 +16,7 @@ from autobatch.calls import streams
 from autobatch.calls.arguments import Arguments
 from autobatch.calls.specialisation import Specialisation, check_attended, check_untaped
 from autobatch.options import Options
+from autobatch.progress import Bar
 from autobatch.tracing.vectorize import Stored
 
 
@@ -36,7 +36,7 @@ def batch(program: Specialisation, taken: Arguments, options: Options, lanes: in
     check_untaped("f.map", taken)
     machine = _machine(program, options, min(lanes, taken.size))
     source = Batch(program.arguments(taken), taken.size)
-    with tqdm(total=taken.size, unit="member", disable=not progress) as bar:
+    with Bar(total=taken.size, unit="member", disable=not progress) as bar:
         (finished,) = machine.members(source, taken.shared, bar.update)
     return _results(program, machine, taken, finished)
 
@@ -65,7 +65,7 @@ def stream(
     program = program_for(taken)
     machine = _machine(program, options, lanes)
     source = _Stream(calls, take_apart, lambda later: program_for(later) is program, program, taken)
-    with tqdm(unit="member", disable=not progress) as bar:
+    with Bar(unit="member", disable=not progress) as bar:
         for finished in machine.members(source, taken.shared, bar.update):
             failed = np.flatnonzero(finished.code)
             good = failed[0] if len(failed) else len(finished.code)

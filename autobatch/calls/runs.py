@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
-from tqdm.auto import tqdm
 
 from autobatch import errors
 from autobatch.backends import execution
@@ -21,6 +20,7 @@ from autobatch.calls import run_file
 from autobatch.calls.arguments import Arguments
 from autobatch.calls.specialisation import Specialisation, check_attended, check_untaped
 from autobatch.options import Options
+from autobatch.progress import Bar
 from autobatch.tracing.vectorize import Stored
 
 ROUND = 0.5  # seconds from one look of the host to the next, about
@@ -179,11 +179,11 @@ class Run:
         if time.monotonic() - self._saved_at >= self._every:
             self._save_itself()
 
-    def _bar(self) -> tqdm:
+    def _bar(self) -> Bar:
         finished, members, _ = self.progress
-        return tqdm(total=members, initial=finished, unit="member", disable=not self._shows_progress)
+        return Bar(total=members, initial=finished, unit="member", disable=not self._shows_progress)
 
-    def _report(self, bar: tqdm, first: int) -> None:
+    def _report(self, bar: Bar, first: int) -> None:
         if not bar.disable:
             rate = (self._position.looks - first) / max(bar.format_dict["elapsed"], 1e-9)
             at_work = np.mean(self._position.pc != self._machine.stopped)

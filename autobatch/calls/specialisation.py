@@ -36,6 +36,7 @@ from autobatch.options import OPTIMIZATIONS, Options
 from autobatch.passes.inference import UnrollingNeeded
 from autobatch.passes.optional_results import check_results
 from autobatch.passes.ragged_lists import any_of_numbers, take_lists
+from autobatch.progress import compiling
 from autobatch.tracing.explain import operation_failure
 from autobatch.tracing.vectorize import Stored
 
@@ -177,7 +178,7 @@ class Specialisation:
     def _lower(self) -> Typed:
         with context.tracing_lock:
             if self._lowered is None:
-                with reads.noticed() as noticed:
+                with compiling(self._callee.function.__name__), reads.noticed() as noticed:
                     self._lowered = _typed(self._callee, self._callee_of, self._like, self.list_capacity)
                 self.interface = self._lowered[2]
                 self._watch()
@@ -223,7 +224,7 @@ class Specialisation:
         """The program in the stack language, and where its variables live."""
         key = frozenset(optimizations)
         if key not in self._stacks:
-            with self._settled(), reads.noticed() as noticed:
+            with compiling(self._callee.function.__name__), self._settled(), reads.noticed() as noticed:
                 self._stacks[key] = passes.run(passes.after("types"), self.typed, key)
             if noticed:
                 self._book = None

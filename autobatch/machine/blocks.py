@@ -116,6 +116,10 @@ class Machine:
             live.update(leaf for v in self.program.outputs for leaf in leaves_of(v, self.typed.types))
         return sorted({self.stored.registers[leaf] for leaf in live})
 
+    @property
+    def name(self) -> str:
+        return self.stored.typed.owners[0].name
+
     @cached_property
     def has_calls(self) -> bool:
         return any(isinstance(b.terminator, ir.PushJump) for b in self.program.blocks)

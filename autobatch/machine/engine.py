@@ -19,10 +19,11 @@ from autobatch.context import around_tracing
 from autobatch.machine import partial
 from autobatch.machine.blocks import Machine, State, deeper
 from autobatch.machine.dispatch import DISPATCHES, REPEATS, Limit, Looks, until_done, until_few
-from autobatch.machine.pieces import Shelf, piece
+from autobatch.machine.pieces import Shelf, compiled, piece
 from autobatch.machine.schedule import SCHEDULES
 from autobatch.machine.xla import as_traced, fitted, whole_loops
 from autobatch.options import Options
+from autobatch.progress import compiling
 from autobatch.tracing.vectorize import Stored
 
 
@@ -108,7 +109,7 @@ class Engine:
             if function not in self._traced:
                 with whole_loops(self.loop_limit):
                     if function not in self._traced:
-                        with around_tracing():
+                        with compiling(self.machine.name), around_tracing():
                             self._pieces = self._pieces or self._made(shared, tensors)
                             compiled = tf.function(function, autograph=False)
                             traced = compiled.get_concrete_function(start, shared, tensors)
@@ -144,17 +145,19 @@ class Engine:
     def _made(self, shared: list[tf.Tensor], limit: Limit) -> tuple[Advance, Look]:
         """What runs one part, and what takes the outcome from it, each compiled by itself."""
         options, machine = self.options, self.machine
-        if self.shelf is None or not options.jit_compile:
-            advance = tf.function(self._advance(machine), autograph=False, jit_compile=options.jit_compile)
-            # Without an epilogue there is nothing to compute, and outside XLA nothing is copied.
-            look = self._look(machine)
-            return advance, tf.function(look, autograph=False, jit_compile=True) if machine.has_epilogue else look
         idle = (machine.empty(), shared)
-        purpose = ("advance", options.schedule, options.dispatch, options.partial, self.stops_early)
-        advance = piece(self.shelf, purpose, machine, self._advance, (*idle, limit), self.loop_limit)
-        if not machine.has_epilogue:
-            return advance, self._look(machine)
-        return advance, piece(self.shelf, ["look"], machine, self._look, idle, self.loop_limit)
+        look = self._look(machine)  # without an epilogue there is nothing to compute
+        if self.shelf is not None and options.jit_compile:
+            purpose = ("advance", options.schedule, options.dispatch, options.partial, self.stops_early)
+            advance = piece(self.shelf, purpose, machine, self._advance, (*idle, limit), self.loop_limit)
+            if machine.has_epilogue:
+                look = piece(self.shelf, ["look"], machine, self._look, idle, self.loop_limit)
+            return advance, look
+        advance = tf.function(self._advance(machine), autograph=False, jit_compile=options.jit_compile)
+        advance = compiled(advance.get_concrete_function(*idle, limit), (*idle, limit))
+        if machine.has_epilogue:  # outside XLA nothing is copied
+            look = tf.function(look, autograph=False, jit_compile=True).get_concrete_function(*idle)
+        return advance, look
 
     def _advance(self, machine: Machine) -> Advance:
         options = self.options

@@ -85,7 +85,7 @@ def piece(
             concrete = tf.function(make(real), autograph=False, jit_compile=True).get_concrete_function(*arguments)
         kept = None if noticed or not shelf.is_open() else _exported(concrete)
         if kept is None:
-            return concrete
+            return compiled(concrete, arguments)
     captured = list(map(tf.constant, kept.captured))
     flat = [*tf.nest.flatten(arguments), *captured]
     try:
@@ -98,7 +98,7 @@ def piece(
     except tf.errors.OpError:  # TensorFlow does not read what it has written
         if concrete is None:
             raise
-        return concrete
+        return compiled(concrete, arguments)
     if found is not kept:
         cache.write(file, pickle.dumps(found))
 
@@ -106,6 +106,13 @@ def piece(
         return tf.nest.pack_sequence_as(kept.results, function([*tf.nest.flatten(arguments), *captured]))
 
     return run
+
+
+def compiled(concrete: Callable, arguments: Sequence[Any]) -> Callable:
+    """The function, called from a graph and compiled: XLA compiles it anew for a call that comes from none."""
+    in_graph = tf.function(concrete, autograph=False).get_concrete_function(*arguments)
+    in_graph(*arguments)
+    return in_graph
 
 
 def _read(file: str) -> _Kept | None:

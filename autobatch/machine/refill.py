@@ -18,10 +18,11 @@ from autobatch.machine import partial
 from autobatch.machine.blocks import Machine, State, deeper
 from autobatch.machine.dispatch import DISPATCHES
 from autobatch.machine.engine import outcome_of
-from autobatch.machine.pieces import Shelf, piece
+from autobatch.machine.pieces import Shelf, compiled, piece
 from autobatch.machine.schedule import SCHEDULES
 from autobatch.machine.xla import as_traced, fitted, whole_loops
 from autobatch.options import Options
+from autobatch.progress import compiling
 from autobatch.tracing.vectorize import Stored
 
 UNFINISHED = -1
@@ -80,7 +81,8 @@ class Refilled:
         with as_traced() if self.options.jit_compile else nullcontext():
             with context.tracing_lock:
                 if pool.rows not in self._compiled:
-                    self._compiled[pool.rows] = self._compile(pool, list(shared))
+                    with compiling(self.machine.name):
+                        self._compiled[pool.rows] = self._compile(pool, list(shared))
             return self._compiled[pool.rows](lanes, pool, list(shared), tf.constant(turns))
 
     def _compile(self, pool: Pool, shared: list[tf.Tensor]) -> Callable:
@@ -89,10 +91,8 @@ class Refilled:
             purpose = ("refilled", options.schedule, options.dispatch, options.partial, pool.rows)
             return piece(self.shelf, purpose, self.machine, self._advance, arguments, self.loop_limit)
         function = tf.function(self._advance(self.machine), autograph=False, jit_compile=options.jit_compile)
-        concrete = function.get_concrete_function(*arguments)
         with whole_loops(self.loop_limit):
-            concrete(*arguments)
-        return concrete
+            return compiled(function.get_concrete_function(*arguments), arguments)
 
     def is_stalled(self, lanes: Lanes) -> np.ndarray:
         """Which lanes [Z] wait for deeper stacks."""

@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 import numpy as np
 import tensorflow as tf
-from tqdm.auto import tqdm
 
 from autobatch import errors, random
 from autobatch.api import Autobatched
@@ -30,6 +29,7 @@ from autobatch.mcmc.settings import (
 )
 from autobatch.profiling import Profile
 from autobatch.profiling import profile as count
+from autobatch.progress import Bar, is_wanted
 
 FIRST_PIECE = 10  # draws of the first call of a run that saves itself
 LOOKS = 20  # how often the progress bar moves while sampling
@@ -52,7 +52,7 @@ def sample(
     max_energy_difference: float = 1000.0,
     leapfrogs_per_leaf: int = 1,
     variant: Literal["multinomial", "slice"] = "multinomial",
-    progress: bool = False,
+    progress: bool | None = None,
     autosave: str | os.PathLike | None = None,
     every: float = 60.0,
     strategy: tf.distribute.Strategy | None = None,
@@ -87,7 +87,8 @@ def sample(
       max_energy_difference: a trajectory whose log joint density falls by more than this has diverged.
       leapfrogs_per_leaf: leapfrog steps between two points of the trajectory.
       variant: as in ``NoUTurnSampler``.
-      progress: whether to show a bar, for which the run is cut into pieces (the draws are the same).
+      progress: whether to show a bar, for which the run is cut into pieces (the draws are the same); None: in a
+        terminal or a notebook.
       autosave: a file in which the run outlives its process: it saves itself there, also when it is interrupted, and
         the same call goes on from there, to the same draws.  It is a pickle: use only one that you trust.
       every: seconds from one time to the next, about.
@@ -112,6 +113,7 @@ def sample(
     _check(num_results, num_warmup, step_size, target_acceptance, chains)
     check_trees(variant, max_tree_depth, max_energy_difference, leapfrogs_per_leaf)
     key_start, key_chains = tf.unstack(random.split(key_of_seed(seed, "ab.mcmc.sample(..., seed=0)")))
+    progress = is_wanted(progress)
     problem = problem_of(target, init_state, observed, chains, init, key_start)
     count = len(tf.nest.flatten(problem.start)[0])
     density, state = scattered_start(problem, key_start)
@@ -128,7 +130,7 @@ def sample(
     }  # fmt: skip
     checkpoint = Checkpoint(autosave, every, settings, of_watched(density.watched), state)
     at = checkpoint.read() or _first(state, float(np.log(step_size)), np.ones(sum(layout.sizes)))
-    with tqdm(total=num_warmup + num_results, initial=at.taken, unit="draw", disable=not progress) as bar:
+    with Bar(total=num_warmup + num_results, initial=at.taken, unit="draw", disable=not progress) as bar:
         keys = chain_keys(key_chains, [count])
         chain = _Chains(sampler, longest, target_acceptance, keys, bar, checkpoint, strategy, profile)
         for window in stages[at.stage : -1]:
@@ -173,7 +175,7 @@ class _Chains:
         longest: int,
         target: float,
         keys: tf.Tensor,
-        bar: tqdm,
+        bar: Bar,
         checkpoint: Checkpoint,
         strategy: tf.distribute.Strategy | None,
         profiles: bool,
