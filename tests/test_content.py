@@ -38,6 +38,31 @@ def test_a_change_is_seen_and_another_process_is_not(number):
     assert digest == elsewhere()[number]
 
 
+CHANGED_OUTSIDE = [number for number, (before, after) in enumerate(PAIRS) if before[0] != after[0]]
+
+
+@pytest.mark.parametrize("number", CHANGED_OUTSIDE)
+def test_a_change_in_this_process_is_watched(number):
+    before, after = PAIRS[number]
+    live, other = module(*before, number), module(*after, number)
+    watched = content([live.f]).watched
+    assert not any(each.changes() for each in watched)
+    for name, value in vars(other).items():
+        if name != "f" and name[:2] != "__":
+            setattr(live, name, value)
+    assert any(each.changes() for each in watched)
+
+
+def test_static_values_are_watched():
+    live = module("class Box: pass", "x", 0)
+    box = live.Box()
+    box.size = 1
+    watched = content([live.f], {"box": box}).watched
+    assert not any(each.changes() for each in watched)
+    box.size = 2
+    assert [name for each in watched for name in each.changes()] == ["size"]
+
+
 @pytest.mark.parametrize(("before", "value"), UNKNOWABLE)
 def test_what_no_other_process_can_know(before, value):
     with pytest.raises(UnknowableError):

@@ -71,6 +71,25 @@ def of_doubled():
     return ab.autobatch(doubled.__wrapped__)(tf.constant([1, 3])).numpy().tolist()
 
 
+class Growth:
+    def __init__(self, rate):
+        self.rate = rate
+
+    @ab.autobatch
+    def step(self, x):
+        return x * self.rate if x > 0 else x
+
+
+def test_what_was_kept_for_an_object_is_not_for_what_the_object_becomes(folder):
+    x = tf.constant([1.0, -1.0])
+    for _ in range(2):  # the second is another object of the same content, and gets what was kept for the first
+        growth = Growth(3.0)
+        assert growth.step(x).numpy().tolist() == [3.0, -1.0]
+        growth.rate = 5.0
+        assert growth.step(x).numpy().tolist() == [5.0, -1.0]
+    assert len(list(folder.iterdir())) == 4  # two programs, and a piece of each
+
+
 def test_what_is_read_is_what_was_written(folder):
     assert cache.read(NAME) is None
     cache.write(NAME, b"content")

@@ -61,7 +61,7 @@ def book(callee: Callee, taken: Arguments, list_capacity: int) -> Book | None:
     """For what depends on these; None if another process could not know whether it is the same."""
     try:
         given = [callee.function, callee.static, callee.receiver, taken.types, taken.shared_types, taken.wide]
-        found = content([*given, list(taken.static), *taken.static.values()])
+        found = content(given, taken.static)
         parts = found.digest, list_capacity, _environment(), _settings()
     except Exception:  # of what is not known; and objects of other libraries may raise anything when they are looked at
         return None
@@ -79,15 +79,16 @@ class Book:
     def covers(self, sources: Iterable[Source]) -> bool:
         """Whether the program that these functions have become depends on nothing that is not in the key.
 
-        What they read from outside must be there, and nothing of it may have changed meanwhile: what code does
-        besides, while it is lowered, another process would not do.
+        What they read from outside must be watched, or be part of what is, and nothing of it may have changed
+        meanwhile: what code does besides, while it is lowered, another process would not do.
         """
         own = [source for source in sources if not is_library(source.function)]
         if any(watched.changes() for watched in self.watched) or not all(_is_of_its_file(s.function) for s in own):
             return False
-        met = {id(value) for value in self._found.objects} | {(id(w.owner), w.name) for w in self.watched}
+        found = {(id(w.owner), w.name) for w in self.watched}
+        parts = {id(part) for w in self.watched for part in w.parts}
         watched = watch_with_functions(own)[0].values()
-        return all((id(w.owner), w.name) in met or id(w.value) in met for w in watched)
+        return all((id(w.owner), w.name) in found or (w.is_bound_for_good and id(w.value) in parts) for w in watched)
 
     def read(self, optimizations: Collection[str]) -> Kept | None:
         form = frozenset(optimizations)

@@ -19,7 +19,7 @@ import sys
 import sysconfig
 import types
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from threading import Lock, RLock
 from typing import Any, NamedTuple
 
@@ -51,7 +51,7 @@ class UnknowableError(Exception):
 class Content(NamedTuple):
     """digest: of the values; objects: all that they consist of, in an order that depends on the digest alone.
 
-    watched: what their code reads from outside.
+    watched: the static values, and what code reads from outside.
     """
 
     digest: str
@@ -59,11 +59,15 @@ class Content(NamedTuple):
     watched: tuple[Watched, ...]
 
 
-def content(values: Iterable[Any]) -> Content:
-    """Raises UnknowableError."""
-    walk = _Walk()
-    for value in values:
+def content(values: Iterable[Any], static: Mapping[str, Any] | None = None) -> Content:
+    """Of values, and of static ones by name.
+
+    Raises UnknowableError.
+    """
+    walk, static = _Walk(), static or {}
+    for value in (*values, *static, *static.values()):
         walk.value(value)
+    walk.watcher.static(static)
     return Content(walk.digest.hexdigest(), walk.objects, tuple(walk.watcher.found.values()))
 
 

@@ -61,6 +61,11 @@ class Watched:
         return _owner(self.namespace)
 
     @property
+    def is_bound_for_good(self) -> bool:
+        """Whether the name is of a static value, and so always the same object's."""
+        return isinstance(self.namespace, types.MappingProxyType)
+
+    @property
     def value(self) -> Any:
         return self.namespace.get(self.name, _MISSING)
 
@@ -139,11 +144,14 @@ class Watcher:
         free = [name for name in names(source.tree.body) if name not in source.parameters]
         attributes = [node.attr for node in gast.walk(source.tree) if isinstance(node, gast.Attribute)]
         self.function(source.function, [*free, *attributes])
-        for name, value in source.static.items():
-            self.add({name: value}, name)
+        self.static(source.static)
         for node in gast.walk(source.tree):
             if isinstance(node, gast.ImportFrom) and not node.level and (module := sys.modules.get(node.module)):
                 self.module(module, {each.name for each in node.names})
+
+    def static(self, values: Mapping[str, Any]) -> None:
+        for name, value in values.items():
+            self.add(types.MappingProxyType({name: value}), name)  # which nothing is bound to anew
 
     def function(self, function: Any, used: Iterable[str]) -> None:
         """``used``: the names that it mentions."""
