@@ -40,6 +40,11 @@ class Bar(tqdm):
         return super().update(n)
 
 
+def seconds_of_work() -> float:
+    """A clock that stands still while something is compiled."""
+    return time.time() - _compiling.seconds
+
+
 @contextmanager
 def compiling(name: str) -> Iterator[None]:
     """Around what lowers or compiles a function of this name; what is within another such is part of it."""

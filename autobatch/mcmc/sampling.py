@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import time
 from typing import Any, Literal
 
 import numpy as np
@@ -29,10 +28,11 @@ from autobatch.mcmc.settings import (
 )
 from autobatch.profiling import Profile
 from autobatch.profiling import profile as count
-from autobatch.progress import Bar, is_wanted
+from autobatch.progress import Bar, is_wanted, seconds_of_work
 
-FIRST_PIECE = 10  # draws of the first call of a run that saves itself
-LOOKS = 20  # how often the progress bar moves while sampling
+FIRST_PIECE = 10  # draws of the first call of a run that shows a bar, or saves itself
+LONGEST_PIECE = 5.0  # seconds between two moves of the bar, about: where it is cut, chains wait for each other
+ROOMS = 256, 512, 1024  # draws that one call has room for: so most runs of a target have the same program
 PIECE = 32 * 2**20  # bytes of draws that one call makes; more are put together outside of TensorFlow's memory
 
 
@@ -121,8 +121,9 @@ def sample(
     on_vectors = density.on_all if density.sees_position(state.q) else density.on_any
     sampler = VARIANTS[variant](on_vectors, max_tree_depth, float(max_energy_difference), leapfrogs_per_leaf)
     stages = [*windows(num_warmup), Window(num_results, False)]
-    longest = max(10, -(-num_results // LOOKS)) if progress else max(stage.length for stage in stages)
-    longest = min(longest, max(10, PIECE // (count * sum(layout.sizes) * layout.dtype.size)))
+    longest = max(stage.length for stage in stages)
+    fits = PIECE // (count * sum(layout.sizes) * layout.dtype.size)
+    longest = min(next((room for room in ROOMS if room >= longest), max(ROOMS)), max(10, fits))
     settings = {
         "num_results": num_results, "num_warmup": num_warmup, "seed": tuple(key_chains.numpy().tolist()),
         "step_size": step_size, "target_acceptance": target_acceptance, "max_tree_depth": max_tree_depth,
@@ -182,7 +183,9 @@ class _Chains:
     ):
         self.sampler, self.longest, self.target, self.keys, self.bar = sampler, longest, target, keys, bar
         self.checkpoint, self.profiles = checkpoint, profiles
-        self.piece = longest if checkpoint.path is None else FIRST_PIECE  # draws of one call
+        saving = math.inf if checkpoint.path is None else checkpoint.every / 2
+        self.seconds = min(saving, math.inf if bar.disable else LONGEST_PIECE)  # of one call, about
+        self.piece = longest if self.seconds == math.inf else FIRST_PIECE  # draws of one call
         # A scale for each chain, though all are alike: XLA compiles some models anew for each value of a shared one.
         axes = (0, 0, 0, None, None, None, None, 0)
         depth = sampler.max_tree_depth + 1
@@ -200,11 +203,11 @@ class _Chains:
         trace[:, :done], statistics[:, :done] = at.trace, at.statistics
         try:
             while done < length:
-                now, start = min(self.piece, length - done), time.perf_counter()
+                now, start = min(self.piece, length - done), seconds_of_work()
                 then, trace[:, done : done + now], statistics[:, done : done + now] = self._advance(at, now, tuning)
                 done += now
                 at = then._replace(trace=trace[:, :done], statistics=statistics[:, :done])
-                if time.perf_counter() - start < self.checkpoint.every / 2:
+                if seconds_of_work() - start < self.seconds:
                     self.piece = min(2 * self.piece, self.longest)
                 if self.checkpoint.is_due:
                     self.checkpoint.write(at)

@@ -9,6 +9,7 @@ import tensorflow_probability as tfp
 
 import autobatch as ab
 from autobatch.backends import program_counter
+from autobatch.calls.specialisation import Specialisation
 from autobatch.errors import LogDensityError, SettingError, StartError
 from autobatch.mcmc import SamplingWarning
 from autobatch.mcmc.adaptation import pooled_deviations, windows
@@ -371,3 +372,9 @@ def test_a_chain_is_the_same_in_every_batch(parts_of_sixteen):
     np.testing.assert_allclose(many, few, rtol=1e-4, atol=1e-4)
     other = ab.mcmc.sample(gaussian, start[:8], **settings, seed=(1, 3)).samples
     assert (np.asarray(other) != np.asarray(few)).mean() > 0.9
+
+
+def test_runs_of_other_lengths_compile_nothing(monkeypatch):
+    quiet(gaussian, tf.zeros([4, 3]), 20, 10, seed=0)
+    monkeypatch.setattr(Specialisation, "__init__", None)
+    assert quiet(gaussian, tf.zeros([4, 3]), 50, 30, seed=0, progress=True).samples.shape == (4, 50, 3)
