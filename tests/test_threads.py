@@ -8,6 +8,8 @@ import pytest
 import tensorflow as tf
 
 import autobatch as ab
+from autobatch import context
+from autobatch.machine.engine import Engine
 from tests.backends import assert_same
 from tests.programs import PROGRAMS
 
@@ -48,3 +50,22 @@ def test_all_ways_and_sizes():
     expected = function.options(backend="unbatched")(n).numpy()
     for found in at_once(calls):
         np.testing.assert_array_equal(found, expected[: len(found)])
+
+
+def test_the_first_run_holds_up_no_other_thread(monkeypatch):
+    """Only what is made, traced or compiled does, which is one thing at a time."""
+
+    class Traced(dict):
+        def __getitem__(self, function):
+            runs.append(context.tracing_lock._depth)
+            return super().__getitem__(function)
+
+    def __init__(self, *args, **kwargs):  # noqa: N807
+        made(self, *args, **kwargs)
+        self._traced = Traced()
+
+    runs, made = [], Engine.__init__
+    monkeypatch.setattr(Engine, "__init__", __init__)
+    function, (n,) = PROGRAMS["fibonacci"]
+    ab.autobatch(function._fn)(n)
+    assert set(runs) == {0}

@@ -111,11 +111,8 @@ class Engine:
                     if function not in self._traced:
                         with compiling(self.machine.name), around_tracing():
                             self._pieces = self._pieces or self._made(shared, tensors)
-                            compiled = tf.function(function, autograph=False)
-                            traced = compiled.get_concrete_function(start, shared, tensors)
-                        stop = traced(start, shared, tensors)  # compiles it
-                        self._traced[function] = traced
-                        return stop
+                            traced = tf.function(function, autograph=False)
+                            self._traced[function] = traced.get_concrete_function(start, shared, tensors)
             return self._traced[function](start, shared, tensors)
 
     def _from_arguments(self, arguments: list[Stored], shared: list[tf.Tensor], limit: Limit) -> Stop:
