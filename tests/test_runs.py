@@ -187,6 +187,7 @@ def test_no_members():
 
 
 def test_interrupted(monkeypatch, tmp_path):
+    fresh = ab.autobatch(fibonacci._fn)  # whose stacks have not grown yet
     n, go_on, rounds = tf.constant([20, 3]), execution.go_on, []
 
     def interrupted(*args):
@@ -195,13 +196,13 @@ def test_interrupted(monkeypatch, tmp_path):
             signal.raise_signal(signal.SIGINT)
         return go_on(*args)
 
-    run = fibonacci.start(n, autosave=tmp_path / "run", every=1e9)
+    run = fresh.start(n, autosave=tmp_path / "run", every=1e9)
     monkeypatch.setattr(execution, "go_on", interrupted)
     with pytest.raises(KeyboardInterrupt, match=r"1 of 2 members finished after .* is paused; \.advance\(\)"):
         run.result()
     assert len(rounds) == 3
-    assert ab.load_run(fibonacci, tmp_path / "run").progress == run.progress
-    np.testing.assert_array_equal(run.result(), fibonacci(n))
+    assert ab.load_run(fresh, tmp_path / "run").progress == run.progress
+    np.testing.assert_array_equal(run.result(), fresh(n))
 
 
 def test_a_file_that_cannot_be_written_keeps_nobody_from_the_result(tmp_path):

@@ -34,6 +34,7 @@ from autobatch.ir.leaves import Leaf, leaf_type, leaves_of
 from autobatch.ir.stored import StoredProgram
 from autobatch.ir.typed import TypedStackProgram, makes_checks
 from autobatch.ir.types import coerce, dynamic, truth_values
+from autobatch.machine.chosen import Chosen
 from autobatch.machine.counts import BUCKETS, COUNTS, Counted, bucket
 from autobatch.passes.costs import line_costs
 from autobatch.tracing.vectorize import FAULT, Environment, Stored, note, run_region, write_items
@@ -190,7 +191,8 @@ class Machine:
     def begun(self, state: State, beginning: tf.Tensor, arguments: Sequence[Stored]) -> State:
         """What has ``entered`` where lanes (a mask) begin with new arguments."""
         inputs = self._registers_of(arguments)
-        new = {key: _masked(beginning, leaf, state[key]) for key, leaf in inputs.items()}
+        choose = Chosen(beginning)
+        new = {key: choose(leaf, state[key]) for key, leaf in inputs.items()}
         return new | {key: tf.where(beginning, 0, state[key]) for key in self.entered - inputs.keys()}
 
     def _registers_of(self, arguments: Sequence[Stored]) -> State:
@@ -222,7 +224,8 @@ class Machine:
         block, storage = self.program.blocks[-1], self.stored.blocks[-1]
         env = self._tops(storage.reads, state)
         if done is not None:
-            env = {v: [_masked(done, leaf, tf.zeros([], leaf.dtype)) for leaf in leaves] for v, leaves in env.items()}
+            choose = Chosen(done)
+            env = {v: [choose(leaf) for leaf in leaves] for v, leaves in env.items()}
         for region, live in zip(regions.regions(block.ops), storage.after, strict=True):
             assert isinstance(region, regions.Region)
             wanted = _variables(live, region.assigned)
@@ -342,9 +345,10 @@ class Machine:
                         (found,) = env.pop(FAULT)
                         found = found if fault is None else tf.where(fault == 0, found, fault)
                         for k in range(len(self.typed.checks)):
-                            first = active & (found == k + 1) & (True if fault is None else fault == 0)
-                            for j, leaf in enumerate(env.pop(note(k), [])):
-                                new[_note(k, j)] = _masked(first, leaf, new.get(_note(k, j), state[_note(k, j)]))
+                            if shown := env.pop(note(k), []):
+                                first = Chosen(active & (found == k + 1) & (True if fault is None else fault == 0))
+                                for j, leaf in enumerate(shown):
+                                    new[_note(k, j)] = first(leaf, new.get(_note(k, j), state[_note(k, j)]))
                         fault = found
                 case ir.Push(outputs, _, inputs):
                     (target,), (source,) = outputs, inputs
@@ -361,9 +365,10 @@ class Machine:
                         if leaf in live & self.stored.stacked:
                             top = self._harmless(self._restored(new.get(key, state[key]), depth), active)
                         env[leaf[0]] = [*env.get(leaf[0], []), top] if leaf[1] else [top]
+        choose = Chosen(active)
         for v, k in sorted(storage.writes - in_place):
             key = self.register((v, k))
-            new[key] = _masked(active, env[v][k], state[key])
+            new[key] = choose(env[v][k], state[key])
         new |= self._jump(block.terminator, active, env, state, shared)
         if active is not waiting:
             new["pc"] = tf.where(waiting & ~active, self.stopped + 1 + i, new["pc"])
@@ -390,11 +395,12 @@ class Machine:
         """
         reads, kept = self.stored.blocks[i].reads, self.changes(i)
         read = {self.register(leaf): state[self.register(leaf)] for leaf in reads}
+        choose = Chosen(active)
         for key, register in read.items():
             if self.safe:
                 read[key] = self._harmless(register, active)
             elif key not in kept:
-                read[key] = _masked(active, register, tf.zeros([], register.dtype))
+                read[key] = choose(register)
         return self._tops(reads, read)
 
     def _place(self, state: State) -> tf.Tensor | None:
@@ -486,9 +492,3 @@ def _is_only_written(block: ir.Block, variable: str) -> bool:
     """Whether all that the block does to the variable is to write some of its items."""
     setting = [op for op in block.ops if variable in ir.writes(op)]
     return all(isinstance(op, ir.Update) and op.function.kind == "write" for op in setting)
-
-
-def _masked(active: tf.Tensor, new: tf.Tensor, old: tf.Tensor) -> tf.Tensor:
-    if new.shape.rank > 1:
-        active = tf.reshape(active, [-1] + [1] * (new.shape.rank - 1))
-    return tf.where(active, new, old)
