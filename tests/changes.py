@@ -143,6 +143,26 @@ _MODULES = [
      "m = types.ModuleType('m')\nm.g = lambda x: 2", "m.g(x)"),
     ("L = [1]\nclass C:\n    k = L", "C.k", "L = [2]\nclass C:\n    k = L", "C.k"),
     ("A = [1]\nB = A", "(A, B)", "A = [1]\nB = [1]", "(A, B)"),
+    # A module that is reached otherwise than by its name.
+    ("m = types.ModuleType('m')\nm.k = 1\nclass C: pass\nc = C()\nc.m = m", "c.m.k",
+     "m = types.ModuleType('m')\nm.k = 2\nclass C: pass\nc = C()\nc.m = m", "c.m.k"),
+    ("m = types.ModuleType('m')\nm.k = 1\nM = {'m': m}\ndel m", "M['m'].k",
+     "m = types.ModuleType('m')\nm.k = 2\nM = {'m': m}\ndel m", "M['m'].k"),
+    ("m = types.ModuleType('m')\nm.k = 1\ndef g(a, x): return a.k", "g(m, x)",
+     "m = types.ModuleType('m')\nm.k = 2\ndef g(a, x): return a.k", "g(m, x)"),
+    ("m = types.ModuleType('m')\nm.k = 1\ndef g(x, a=m): return a.k\ndel m", "g(x)",
+     "m = types.ModuleType('m')\nm.k = 2\ndef g(x, a=m): return a.k\ndel m", "g(x)"),
+    ("m = types.ModuleType('m')", "hasattr(m, 'k')", "m = types.ModuleType('m')\nm.k = 2", "hasattr(m, 'k')"),
+    ("m = types.ModuleType('m')", "getattr(m, 'k', 1)", "m = types.ModuleType('m')\nm.k = 2", "getattr(m, 'k', 1)"),
+    # What has the name of a library's.
+    ("K = 1\n@functools.wraps(functools.wraps)\ndef g(x): return K", "g(x)",
+     "K = 2\n@functools.wraps(functools.wraps)\ndef g(x): return K", "g(x)"),
+    # What Python tells apart.
+    ("K = {0, 8}", "next(iter(K))", "K = {8, 0}", "next(iter(K))"),
+    ("class C:\n    __slots__ = 'k'\nc = C()", "hasattr(c, 'k')",
+     "class C:\n    __slots__ = 'k'\nc = C()\nc.k = None", "hasattr(c, 'k')"),
+    ("class C(float):\n    def __repr__(s): return 'C'\nc = C(1)", "x * c",
+     "class C(float):\n    def __repr__(s): return 'C'\nc = C(2)", "x * c"),
 ]  # fmt: skip
 
 # What no other process can know, or what may be another there.
@@ -169,6 +189,11 @@ UNKNOWABLE = [
     ("def g():\n    yield 1\nit = g()", "next(it)"),
     ("a = np.array([object()])", "a[0]"),
     ("def g(x):\n    import os\n    return os.getpid()", "g(x)"),
+    ("m = types.ModuleType('m')\nm.__getattr__ = lambda name: 1", "m.k"),
+    ("class M(types.ModuleType):\n    k = property(lambda s: 1)\nm = M('m')", "m.k"),
+    ("C = types.new_class('C', (), {}, lambda names: names.update(k=1))", "C.k"),
+    ("import wrapt\n@wrapt.decorator\ndef d(g, own, a, b): return 1\n@d\ndef g(x): return x", "g(x)"),
+    ("g = np.frompyfunc(lambda x: x, 1, 1)", "g(1.0)"),
     ("import io\nfile = io.StringIO('a')", "file.read()"),
 ]
 

@@ -90,6 +90,22 @@ def test_what_was_kept_for_an_object_is_not_for_what_the_object_becomes(folder):
     assert len(list(folder.iterdir())) == 4  # two programs, and a piece of each
 
 
+LEVEL = 2.0
+
+
+@ab.autobatch
+def stairs(n):
+    return 0.0 if n < 1.0 else stairs(n - 1.0) + LEVEL
+
+
+def test_a_run_of_what_was_kept_does_not_go_on_with_another_program(folder, monkeypatch):
+    ab.autobatch(stairs.__wrapped__).start(tf.constant([1.0, 2.0])).result()
+    run = ab.autobatch(stairs.__wrapped__).start(tf.constant([1.0, 40.0]))
+    monkeypatch.setattr(sys.modules[__name__], "LEVEL", 5.0)
+    with pytest.raises(ab.errors.AutobatchError, match="`LEVEL`, which the program reads, has changed"):
+        run.result()
+
+
 def test_what_is_read_is_what_was_written(folder):
     assert cache.read(NAME) is None
     cache.write(NAME, b"content")

@@ -1,5 +1,6 @@
 """Autobatched functions in pickles: named ones are the same object, others the same function."""
 
+import linecache
 import os
 import pickle
 import subprocess
@@ -80,6 +81,21 @@ def test_two_that_arrive_share_what_was_compiled_as_long_as_they_are_the_same():
     three = pickle.loads(cloudpickle.dumps(count))
     assert three(x).numpy().tolist() == [10, 5]
     assert one(x).numpy().tolist() == [5, 3]
+
+
+def test_two_cells_of_a_notebook_that_differ_in_a_constant_keep_their_source(monkeypatch):
+    made = {"__name__": "__main__", "ab": ab}
+    for cell, factor in enumerate((2.0, 3.0)):
+        name, text = f"<cell {cell}>", f"def scale{cell}(x):\n    return x * {factor} if x > 0.0 else x\n"
+        text = text.replace(f"scale{cell}", "scale")
+        monkeypatch.setitem(linecache.cache, name, (len(text), None, text.splitlines(True), name))
+        exec(compile(text, name, "exec"), made)
+        made[f"scale{cell}"] = made["scale"]
+    text = "@ab.autobatch\ndef f(x):\n    return scale0(x) + scale1(x) * 10.0\n"
+    monkeypatch.setitem(linecache.cache, "<cell>", (len(text), None, text.splitlines(True), "<cell>"))
+    exec(compile(text, "<cell>", "exec"), made)
+    sent = pickle.loads(cloudpickle.dumps(made["f"]))
+    assert sent(tf.constant([1.0, -1.0])).numpy().tolist() == [32.0, -11.0]
 
 
 def test_one_that_calls_itself_from_a_script_finds_itself_there(tmp_path):

@@ -124,6 +124,10 @@ class Book:
 
         def program() -> StoredProgram:
             found = code(form)
+            if changed := next((str(each.name) for each in self.watched if each.changes()), None):
+                raise errors.AutobatchError(
+                    f"`{changed}`, which the program reads, has changed since the run began.", help="begin it again."
+                )
             if of_layout(found) != of_layout(kept):
                 cache.forget(self._file(form))
                 raise errors.AutobatchError(
@@ -181,7 +185,7 @@ def _settings() -> tuple[Any, ...]:
         hasattr(tf.Tensor, "T"),  # NumPy's behaviour
         tf.config.experimental.tensor_float_32_execution_enabled(),
         tf.config.threading.get_inter_op_parallelism_threads(),
-        tf.keras.backend.floatx(),
+        *(tf.keras.backend.floatx(), tf.keras.backend.epsilon(), tf.keras.backend.image_data_format()),
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
     )
 

@@ -14,6 +14,7 @@ import copyreg
 import dis
 import functools
 import hashlib
+import itertools
 import os
 import sys
 import sysconfig
@@ -27,7 +28,17 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.python.framework import ops
 
-from autobatch.frontend.watch import CACHED, Under, Watched, Watcher, attributes_of, is_library, names_in, parts_below
+from autobatch.frontend.watch import (
+    CACHED,
+    Under,
+    Watched,
+    Watcher,
+    attributes_of,
+    is_library,
+    module_of,
+    names_in,
+    parts_below,
+)
 from autobatch.language.values import is_tensor
 
 _PURE = {
@@ -64,10 +75,10 @@ def content(values: Iterable[Any], static: Mapping[str, Any] | None = None) -> C
 
     Raises UnknowableError.
     """
-    walk, static = _Walk(), static or {}
-    for value in (*values, *static, *static.values()):
+    walk = _Walk()
+    for value in values:
         walk.value(value)
-    walk.watcher.static(static)
+    walk.static(static or {})
     return Content(walk.digest.hexdigest(), walk.objects, tuple(walk.watcher.found.values()))
 
 
@@ -82,6 +93,16 @@ class _Walk:
 
     def value(self, value: Any) -> None:
         self._parts(value)
+        self._functions()
+
+    def static(self, values: Mapping[str, Any]) -> None:
+        for each in (*values, *values.values()):
+            self.value(each)
+        self.watcher.static(values)
+        self._watched()
+        self._functions()
+
+    def _functions(self) -> None:
         while self.functions:
             function = self.functions.pop(0)
             used = names_in(function.__code__)
@@ -89,11 +110,14 @@ class _Walk:
             if function.__name__ != "__hash__" and (asking := _ASKING.intersection(used)):
                 raise UnknowableError(min(asking))
             self.watcher.function(function, used)
-            found = list(self.watcher.found.items())[self.told :]
-            self.told += len(found)
-            for (_, name), watched in found:
-                self._say("name", str(name))
-                self._parts(watched.value)
+            self._watched()
+
+    def _watched(self) -> None:
+        found = list(self.watcher.found.items())[self.told :]
+        self.told += len(found)
+        for (_, name), watched in found:
+            self._say("name", str(name))
+            self._parts(watched.value)
 
     def _say(self, *texts: str | bytes) -> None:
         for text in texts:
@@ -126,11 +150,17 @@ class _Walk:
         if is_tensor(value) or isinstance(value, np.ndarray | np.generic):
             return _of_array(value), []
         if isinstance(value, types.ModuleType):
+            if not is_library(value) and (type(value) is not types.ModuleType or "__getattr__" in vars(value)):
+                raise UnknowableError(value)
             return (_pure(value.__name__),), []
+        if isinstance(value, types.FunctionType) and type(value) is not types.FunctionType:  # a proxy, as of wrapt
+            raise UnknowableError(value)
         if isinstance(value, types.BuiltinFunctionType):
             return _of_builtin(value)
         if isinstance(value, type | types.FunctionType) and is_library(value):
-            module = _pure(value.__module__)
+            module = _pure(module_of(value))
+            if isinstance(value, type) and module in sys.stdlib_module_names and not _is_found(value):
+                raise UnknowableError(value)
             if "<locals>" not in value.__qualname__ or isinstance(value, type):
                 return (module, value.__qualname__), []
         elif isinstance(value, types.FunctionType) and not value.__code__.co_filename.startswith(_STDLIB):
@@ -164,6 +194,8 @@ class _Walk:
             return (), [kind, function]  # of a tf.function; the rest is what it has compiled
         if _is_of_python(kind) or kind in _KNOWN or issubclass(kind, BaseException):
             return tuple(said), _parts(value)
+        if isinstance(value, np.ufunc) and getattr(np, value.__name__, None) is not value:  # of a Python function
+            raise UnknowableError(value)
         origin = _of_c(kind.__module__)
         try:
             reduced = copyreg.dispatch_table.get(kind, lambda value: value.__reduce_ex__(4))(value)
@@ -219,7 +251,30 @@ def _of_code(code: types.CodeType) -> tuple[tuple[str | bytes, ...], list[Any]]:
         *(code.co_qualname, file, str(code.co_firstlineno), str(code.co_flags)),
         *(str(code.co_argcount), str(code.co_posonlyargcount), str(code.co_kwonlyargcount)),
     )
-    return said, [code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars, code.co_consts]
+    constants = [_unordered(each) if _is_only_asked(code, each) else each for each in code.co_consts]
+    return said, [code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars, constants]
+
+
+def _is_only_asked(code: types.CodeType, constant: Any) -> bool:
+    """Whether it is a set that code asks whether it contains something, but does not loop over."""
+    if not isinstance(constant, frozenset):
+        return False
+    instructions = list(dis.get_instructions(code))
+    following = [b.opname for a, b in itertools.pairwise(instructions) if a.argval is constant]
+    return all(name == "CONTAINS_OP" for name in following)
+
+
+def _unordered(items: frozenset) -> list[Any]:
+    """The set as what does not depend on this process."""
+    return ["set", *sorted(items, key=repr)]
+
+
+def _is_found(kind: type) -> bool:
+    """Whether it is in its module, under its name; those that C code makes and does not show count too."""
+    found = sys.modules.get(kind.__module__)
+    for name in kind.__qualname__.split("."):
+        found = getattr(found, name, None)
+    return found is kind or not kind.__flags__ & _HEAP_TYPE
 
 
 def _of_array(value: Any) -> tuple[str | bytes, ...]:

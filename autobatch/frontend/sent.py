@@ -25,7 +25,7 @@ class Place(NamedTuple):
     lines: tuple[str, ...]
 
 
-Places = dict[tuple[str, int, bytes], Place]  # by name, line and bytecode
+Places = dict[tuple, Place]  # by what tells code apart, wherever it stands
 
 
 def places_of(function: FunctionType) -> Places:
@@ -47,8 +47,11 @@ def _reached(function: FunctionType) -> list[FunctionType]:
     return watcher.functions
 
 
-def _key(code: CodeType) -> tuple[str, int, bytes]:
-    return code.co_name, code.co_firstlineno, code.co_code
+def _key(code: CodeType) -> tuple:
+    constants = (
+        _key(each) if isinstance(each, CodeType) else (type(each).__name__, repr(each)) for each in code.co_consts
+    )
+    return code.co_name, code.co_firstlineno, code.co_code, code.co_names, code.co_varnames, tuple(constants)
 
 
 def _place(function: FunctionType) -> Place | None:

@@ -139,6 +139,9 @@ class Watcher:
         self.found: dict[tuple, Watched] = {}
         self.seen: set[int] = set()  # functions
         self.functions: list[types.FunctionType] = []
+        self.used: dict[str, None] = {}  # names that the functions mention, in order
+        self.texts: set[str] = set()  # those of them that are texts, for ``getattr``
+        self.modules: dict[int, types.ModuleType] = {}  # whose attributes such names may mean, however they are reached
 
     def source(self, source: Source) -> None:
         free = [name for name in names(source.tree.body) if name not in source.parameters]
@@ -159,38 +162,46 @@ class Watcher:
             return
         self.seen.add(id(function))
         self.functions.append(function)
-        used = tuple(dict.fromkeys(used))
+        texts = _texts_in(function.__code__) if _OF_ANY_NAME.intersection(used := tuple(used)) else []
+        self.texts.update(texts)
+        used = tuple(dict.fromkeys([*used, *texts]))
+        new = [name for name in used if name not in self.used]
+        self.used |= dict.fromkeys(used)
+        for module in tuple(self.modules.values()):
+            self._attributes(module, new)
         for instruction in dis.get_instructions(function.__code__):
             if instruction.opname == "LOAD_GLOBAL" and instruction.argval in _BY_NAME:  # what it reads is not known
                 self.found["", instruction.argval] = Watched({}, instruction.argval, (object(),), ("",))
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             self.add(_Cell(cell), name)
-            self.module(_Cell(cell).get(name), used)
+            self.module(_Cell(cell).get(name))
         for name in (name for name in used if name not in function.__code__.co_freevars):
             if name in function.__globals__:
                 self.add(function.__globals__, name)
-                self.module(function.__globals__[name], used)
+                self.module(function.__globals__[name])
             elif hasattr(builtins, name):
                 self.add(function.__globals__, name)  # which may come to be there
                 if not isinstance(getattr(builtins, name), type | types.BuiltinFunctionType):
                     self.add(vars(builtins), name)
 
-    def module(self, value: Any, used: Collection[str]) -> None:
-        """What of a module's attributes the names may mean; of a library's only data, such as ``os.environ``."""
-        if not isinstance(value, types.ModuleType) or id(value) in self.seen:
-            return
-        self.seen.add(id(value))
-        known, held = vars(value), _OF_ANY_NAME.intersection(used)
-        own = not is_library(value)
+    def module(self, value: Any, also: Collection[str] = ()) -> None:
+        """What of a module's attributes the names may mean; ``also``: names of what was imported from it."""
+        if isinstance(value, types.ModuleType) and (id(value) not in self.modules or also):
+            self.modules[id(value)] = value
+            self._attributes(value, [*self.used, *also])
+
+    def _attributes(self, module: types.ModuleType, used: Collection[str]) -> None:
+        """Of a library's module only data, such as ``os.environ``."""
+        known, own = vars(module), not is_library(module)
+        held = _OF_ANY_NAME.intersection(used)
         data = [k for k, part in known.items() if k[:2] != "__" and (own or not callable(part))] if held else []
-        for name in (name for name in (*used, *data) if name in known):
-            attribute = vars(value)[name]
-            if not is_library(value):
-                self.add(vars(value), name)
-                self.module(attribute, used)
+        for name in (*used, *data):
+            attribute = known.get(name, _MISSING)
+            if own and (attribute is not _MISSING or name in self.texts):  # which may come to be there
+                self.add(known, name)
+                self.module(attribute)
             elif isinstance(attribute, Mapping | list | set | bool | int | float | str):
-                self.add(vars(value), name)
-        self.seen.discard(id(value))
+                self.add(known, name)
 
     def add(self, namespace: Mapping[Any, Any], name: Any) -> None:
         owner = _owner(namespace)
@@ -201,10 +212,12 @@ class Watcher:
         for part in watched.parts:
             if isinstance(part, types.FunctionType) and not is_library(part):
                 self.function(part, names_in(part.__code__))
+            elif isinstance(part, types.ModuleType) and not is_library(part):
+                self.module(part)
 
 
 _BY_NAME = {"globals", "eval", "exec"}
-_OF_ANY_NAME = {"getattr", "vars", "__dict__", "attrgetter", "methodcaller"}
+_OF_ANY_NAME = {"getattr", "hasattr", "dir", "vars", "__dict__", "attrgetter", "methodcaller"}
 
 
 def names_in(code: types.CodeType) -> list[str]:
@@ -214,9 +227,25 @@ def names_in(code: types.CodeType) -> list[str]:
     return [*named, *itertools.chain(*inner)]
 
 
+def _texts_in(code: types.CodeType) -> list[str]:
+    """The texts in a function and the functions inside it that may be names."""
+    inner = [_texts_in(constant) for constant in code.co_consts if isinstance(constant, types.CodeType)]
+    own = [constant for constant in code.co_consts if type(constant) is str and constant.isidentifier()]
+    return [*own, *itertools.chain(*inner)]
+
+
+def module_of(value: Any) -> str:
+    """The name of the module that a class or function is of."""
+    if type(value) is types.FunctionType:  # whose ``__module__`` may be another's, after ``functools.wraps``
+        name = value.__globals__.get("__name__", "")
+    else:
+        name = getattr(value, "__module__", "")
+    return name if isinstance(name, str) else ""
+
+
 def is_library(value: Any) -> bool:
-    name = value.__name__ if isinstance(value, types.ModuleType) else getattr(value, "__module__", "")
-    return isinstance(name, str) and name.split(".")[0] in _LIBRARIES
+    name = value.__name__ if isinstance(value, types.ModuleType) else module_of(value)
+    return name.split(".")[0] in _LIBRARIES
 
 
 MOST_PARTS = 100_000  # of one value; what is beyond them counts as changed
@@ -327,7 +356,7 @@ def parts_below(value: Any) -> list[Any]:
 def _contents(value: Any) -> Iterable[Any]:
     """What a container holds, whatever the user's class makes of it; of an object of C code its state."""
     if isinstance(value, set | frozenset):
-        return sorted(value, key=repr)
+        return list(value)  # in the order that loops over it see, which is that of this process
     if isinstance(value, np.ndarray):
         kept = list(value.flat) if value.dtype.hasobject else [_summary(value)]
         return [value.shape, value.dtype.str, *kept]
@@ -367,7 +396,7 @@ def _slots(value: Any) -> list[Any]:
         for name in _names(vars(kind).get("__slots__", ())):
             private = name.startswith("__") and not name.endswith("__")
             name = f"_{kind.__name__.lstrip('_')}{name}" if private else name
-            found.append(Under(name, getattr(value, name, None)))
+            found.append(Under(name, getattr(value, name, _MISSING)))
     return found
 
 
@@ -402,4 +431,10 @@ _PYTHONS = {
 
 
 def _same(old: Any, new: Any) -> bool:
-    return old is new or (type(old) is type(new) and isinstance(old, (*_PLAIN, tuple)) and repr(old) == repr(new))
+    return old is new or (type(old) is type(new) and isinstance(old, (*_PLAIN, tuple)) and _told(old) == _told(new))
+
+
+def _told(value: Any) -> str:
+    """Whatever the user's class makes of ``repr``."""
+    kinds: tuple[Any, ...] = (*_PLAIN, tuple)
+    return next(kind.__repr__(value) for kind in kinds if isinstance(value, kind))
