@@ -106,6 +106,12 @@ def test_a_run_of_what_was_kept_does_not_go_on_with_another_program(folder, monk
         run.result()
 
 
+def test_a_run_that_was_lowered_here_goes_on_as_it_began(folder, monkeypatch):
+    run = ab.autobatch(stairs.__wrapped__).start(tf.constant([1.0, 40.0]))
+    monkeypatch.setattr(sys.modules[__name__], "LEVEL", 5.0)
+    assert run.result().numpy().tolist() == [2.0, 80.0]
+
+
 def test_what_is_read_is_what_was_written(folder):
     assert cache.read(NAME) is None
     cache.write(NAME, b"content")

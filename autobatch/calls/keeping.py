@@ -124,10 +124,6 @@ class Book:
 
         def program() -> StoredProgram:
             found = code(form)
-            if changed := next((str(each.name) for each in self.watched if each.changes()), None):
-                raise errors.AutobatchError(
-                    f"`{changed}`, which the program reads, has changed since the run began.", help="begin it again."
-                )
             if of_layout(found) != of_layout(kept):
                 cache.forget(self._file(form))
                 raise errors.AutobatchError(

@@ -178,6 +178,11 @@ class Specialisation:
     def _lower(self) -> Typed:
         with context.tracing_lock:
             if self._lowered is None:
+                changed = self.changed()
+                if changed is not None:  # since it was taken from an earlier process
+                    raise errors.AutobatchError(
+                        f"`{changed}`, which the program reads, has changed since the call began.", help="begin again."
+                    )
                 with compiling(self._callee.function.__name__), reads.noticed() as noticed:
                     self._lowered = _typed(self._callee, self._callee_of, self._like, self.list_capacity)
                 self.interface = self._lowered[2]
