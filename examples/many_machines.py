@@ -35,7 +35,7 @@ def work(first: int, stop: int) -> np.ndarray:
 def main(members: int = 10_000_000, share: int = 100_000, workers: int = 4) -> None:
     starts = range(1, members + 1, share)
     with (
-        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
         futures = client.map(work, starts, [min(start + share, members + 1) for start in starts])
