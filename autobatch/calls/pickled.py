@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from autobatch.frontend.content import content
+from autobatch.frontend.watch import found_by_name
 
 T = TypeVar("T")
 MOST = 64  # contents
@@ -21,12 +22,10 @@ _found: OrderedDict[str, Any] = OrderedDict()
 
 def name_of(value: Any) -> str | None:
     """By which every process that has its module finds it there; None if it does not."""
-    found = sys.modules.get(value.__module__)
-    if found is None or found.__name__ in ("__main__", "__mp_main__"):  # another process has another
+    module = sys.modules.get(value.__module__)
+    if module is None or module.__name__ in ("__main__", "__mp_main__"):  # another process has another
         return None
-    for name in value.__qualname__.split("."):
-        found = getattr(found, name, None)
-    return value.__qualname__ if found is value else None
+    return value.__qualname__ if found_by_name(value) is value else None
 
 
 def by_content(parts: list[Any], make: Callable[[], T]) -> T | None:

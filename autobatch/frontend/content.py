@@ -34,6 +34,7 @@ from autobatch.frontend.watch import (
     Watched,
     Watcher,
     attributes_of,
+    found_by_name,
     is_library,
     module_of,
     names_in,
@@ -271,10 +272,7 @@ def _unordered(items: frozenset) -> list[Any]:
 
 def _is_found(kind: type) -> bool:
     """Whether it is in its module, under its name; those that C code makes and does not show count too."""
-    found = sys.modules.get(kind.__module__)
-    for name in kind.__qualname__.split("."):
-        found = getattr(found, name, None)
-    return found is kind or not kind.__flags__ & _HEAP_TYPE
+    return found_by_name(kind) is kind or not kind.__flags__ & _HEAP_TYPE
 
 
 def _of_array(value: Any) -> tuple[str | bytes, ...]:

@@ -243,6 +243,14 @@ def module_of(value: Any) -> str:
     return name if isinstance(name, str) else ""
 
 
+def found_by_name(value: Any) -> Any:
+    """What the module of a class or function has under its name; None if it has nothing."""
+    found = sys.modules.get(value.__module__)
+    for name in value.__qualname__.split("."):
+        found = getattr(found, name, None)
+    return found
+
+
 def is_library(value: Any) -> bool:
     name = value.__name__ if isinstance(value, types.ModuleType) else module_of(value)
     return name.split(".")[0] in _LIBRARIES

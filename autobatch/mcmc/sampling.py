@@ -61,9 +61,9 @@ def sample(
     """Draws from a distribution with the No-U-Turn Sampler, all chains in one autobatched program.
 
     A chain's whole run is one function with a loop over draws, so no chain waits for another's trajectory: the fifth
-    of one runs beside the eighth of another (a long run is cut where 32 MiB of draws are full).  The draws of a chain
-    depend on the seed and, through warm-up, which is pooled, on the other chains; with ``num_warmup=0`` on the seed
-    alone.
+    of one runs beside the eighth of another (a long run is cut after 1,024 draws, or 32 MiB of them).  The draws of a
+    chain depend on the seed and, through warm-up, which is pooled, on the other chains; with ``num_warmup=0`` on the
+    seed alone.
 
         result = ab.mcmc.sample(lambda x: -0.5 * tf.reduce_sum(x**2, -1), tf.zeros([8, 3]), seed=0)
         result = ab.mcmc.sample(model, observed={"y": y}, chains=8, seed=0)
@@ -88,14 +88,14 @@ def sample(
       leapfrogs_per_leaf: leapfrog steps between two points of the trajectory.
       variant: as in ``NoUTurnSampler``.
       progress: whether to show a bar, for which the run is cut into pieces (the draws are the same); None: in a
-        terminal or a notebook.
+        terminal or a notebook, unless ``profile`` is asked for.
       autosave: a file in which the run outlives its process: it saves itself there, also when it is interrupted, and
         the same call goes on from there, to the same draws.  It is a pickle: use only one that you trust.
       every: seconds from one time to the next, about.
       strategy: over whose replicas the chains are split, as for ``autobatch``; the draws are the same up to the
         rounding of another batch size, which grows from draw to draw.
       profile: whether to count what the machine does for the first call's draws (all of them, unless they are more than
-        32 MiB, or ``progress`` or ``autosave`` cut them); ``Result.profile`` has it.
+        1,024 or 32 MiB, or ``progress`` or ``autosave`` cut them); ``Result.profile`` has it.
 
     Returns: a ``Result``.  Divergences, chains that disagree and few effective draws are said by ``SamplingWarning``.
 
@@ -113,7 +113,7 @@ def sample(
     _check(num_results, num_warmup, step_size, target_acceptance, chains)
     check_trees(variant, max_tree_depth, max_energy_difference, leapfrogs_per_leaf)
     key_start, key_chains = tf.unstack(random.split(key_of_seed(seed, "ab.mcmc.sample(..., seed=0)")))
-    progress = is_wanted(progress)
+    progress = is_wanted(False if profile and progress is None else progress)  # pieces would be counted alone
     problem = problem_of(target, init_state, observed, chains, init, key_start)
     count = len(tf.nest.flatten(problem.start)[0])
     density, state = scattered_start(problem, key_start)
