@@ -23,6 +23,7 @@ from autobatch.calls.specialisation import Specialisation
 from autobatch.frontend import sent
 from autobatch.frontend.core import Callee
 from autobatch.frontend.source import check_function, signature
+from autobatch.ir import BatchSize
 from autobatch.ir.types import Exact
 from autobatch.language import keys
 from autobatch.language.lists import GROWTH
@@ -172,8 +173,10 @@ class Autobatched:
                 "autobatched functions run eagerly or inside a tf.function, not in a graph of TensorFlow 1.",
                 help="in such a graph == compares objects; call it under tf.init_scope(), or outside of the graph.",
             )
-        taken = self._take_apart(args, kwargs)
-        if self._options.backend == "unbatched":
+        options = self._options
+        attended = options.backend != "program_counter" or options.strategy is not None or options.deadline is not None
+        taken = self._take_apart(args, kwargs, sized=attended)
+        if options.backend == "unbatched":
             return self._loop(args, kwargs, taken)
         return self._with_room(self._program(taken), taken, lambda program: self._run(program, taken))
 
@@ -346,9 +349,16 @@ class Autobatched:
             self._pythons.append(unbatched.python_function(self._fn))
         return self._pythons[0]
 
-    def _take_apart(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Arguments:
+    def _take_apart(self, args: Sequence[Any], kwargs: dict[str, Any], sized: bool = True) -> Arguments:
+        """``sized``: whether the batch size must be known."""
         args = (*self._receiver, *args)
-        return arguments.take_apart(self._fn, self._static_names, self._options.in_axes, args, kwargs)
+        taken = arguments.take_apart(self._fn, self._static_names, self._options.in_axes, args, kwargs)
+        if sized and taken.known_size is None:
+            raise errors.BatchShapeError(
+                "The batch size is not known while this tf.function is traced.",
+                help='only a plain call on the "program_counter" backend can do without: no strategy, no deadline.',
+            )
+        return taken
 
     def _program(self, taken: Arguments, list_capacity: int | None = None) -> Specialisation:
         """The program for such arguments; ``list_capacity``: its lists have room for so many items at least."""
@@ -441,8 +451,9 @@ class BatchedPrimitive:
 
     __autobatch_static__ = True
 
-    def __init__(self, fn: Callable, size: int | None = None):
-        self.fn, self.size = fn, size
+    def __init__(self, fn: Callable, size: BatchSize = None):
+        self.fn = fn
+        self.size: BatchSize = size
         functools.update_wrapper(self, fn)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
@@ -454,14 +465,14 @@ class BatchedPrimitive:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if context.mode() is context.Mode.BATCH:
             return self.fn(*args, **kwargs)
-        if self.size not in (None, 1):
+        if self.size not in (None, 1, "all"):
             raise errors.BatchShapeError(f"`{self.__name__}` takes a batch of {self.size}, not one example.")
         # One example: a batch of one.
         args, kwargs = tf.nest.map_structure(lambda x: tf.convert_to_tensor(x)[tf.newaxis], (args, kwargs))
         return tf.nest.map_structure(lambda y: y[0], self.fn(*args, **kwargs))
 
 
-def primitive(fn: Callable | None = None, *, batched: bool = True, size: int | None = None) -> Any:
+def primitive(fn: Callable | None = None, *, batched: bool = True, size: BatchSize = None) -> Any:
     """Marks a function that autobatched code calls with the whole batch, or a part of it, at once.
 
     Use it for code that is batched already (a TFP ``log_prob``) or that TensorFlow cannot vectorize.  Its
@@ -471,8 +482,8 @@ def primitive(fn: Callable | None = None, *, batched: bool = True, size: int | N
     Args:
       fn: the function; without it, returns a decorator.
       batched: must be True; it stands in the code for its reader.
-      size: the only batch size that it takes, if it knows the members by their position; None for any.  With it the
-        batch is not run in parts.
+      size: the only batch size that it takes, if it knows the members by their position, or "all" for the whole batch,
+        however large; None for any part of it.  With it the batch is not run in parts.
     """
     if not batched:
         raise ValueError("an undecorated function already runs as straight-line code; primitive is for batched=True")

@@ -112,8 +112,11 @@ def key(seed: Any) -> tf.Tensor:
     )
 
 
-def split(key: tf.Tensor, num: int = 2) -> tf.Tensor:
-    """``num`` new independent keys.  Shape [num, 2]; ``a, b = split(key)`` unpacks them."""
+def split(key: tf.Tensor, num: Any = 2) -> tf.Tensor:
+    """``num`` new independent keys, an int or, in a graph, a scalar tensor.  Shape [num, 2]; ``a, b = split(key)``."""
+    if tf.is_tensor(num):
+        low = tf.cast(tf.range(num), tf.uint32)
+        return tf.stack(threefry(*tf.unstack(_key(key)), tf.zeros_like(low), low), axis=1)
     return tf.stack(_words(key, [num]), axis=1)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 import autobatch as ab
+from autobatch.machine import sizes
 from autobatch.machine.blocks import Machine
 from autobatch.options import OPTIMIZATIONS
 from benchmarks.dispatch import nuts
@@ -44,4 +45,5 @@ def run(chains: int, trajectories: int, rounds: int) -> dict[str, dict[str, dict
 
 def lane_bytes(function: ab.Autobatched, args: tuple) -> float:
     lowered = function.lower(*args)
-    return Machine(lowered._program.stack(function._options.optimizations), 1, DEPTH, safe=False).lane_bytes
+    stored = lowered._program.stack(function._options.optimizations)
+    return sizes.lane_bytes(Machine(stored, 1, DEPTH, safe=False))

@@ -10,6 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 import autobatch as ab
+from autobatch.machine.sizes import lane_bytes
 from benchmarks.dispatch import nuts
 from benchmarks.programs import programs
 from benchmarks.timing import in_turn
@@ -46,12 +47,12 @@ def _compared(function: ab.Autobatched, args: tuple, rounds: int) -> dict[str, d
     machine = function.lower(*args)._machine().machine
     results[PLAIN] |= {
         "utilization": ab.profile(plain, *args).costliest.utilization,
-        "state_bytes": members * machine(0, members).lane_bytes,
+        "state_bytes": members * lane_bytes(machine(0, members)),
     }
     for lanes in LANES:
         results[_refilled(lanes)] |= {
             "utilization": ab.profile(function, *args, lanes=lanes).costliest.utilization,
-            "state_bytes": lanes * machine(0, lanes).lane_bytes,
+            "state_bytes": lanes * lane_bytes(machine(0, lanes)),
         }
     return results
 

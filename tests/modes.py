@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tensorflow as tf
 
 import autobatch as ab
 from autobatch import ir
@@ -42,7 +43,34 @@ def _taken_up(function: Any, *args: Any) -> Any:
     return run.result()
 
 
-MODES = {name: _called(name) for name in BACKENDS} | {"map": _mapped, "run": _taken_up}
+def of_unknown_size(function: Any, *args: Any, **how: Any) -> Any:
+    """In a ``tf.function``, of which ``how`` says more, that learns the batch size when it is called."""
+    function = function.options(max_depth=40, max_length=64)
+    axes = function._options.in_axes
+    axes = axes if isinstance(axes, tuple) else [axes] * len(args)
+    specs = [
+        tf.nest.map_structure(lambda leaf, axis=axis: _without_size(leaf, axis), arg)
+        for arg, axis in zip(args, axes, strict=True)
+    ]
+    graph = tf.function(lambda *args: function(*args), autograph=False, **how).get_concrete_function(*specs)
+    flat = [leaf for leaf in tf.nest.flatten(args) if tf.is_tensor(leaf)]
+    return tf.nest.pack_sequence_as(graph.structured_outputs, tf.nest.flatten(graph(*flat)))
+
+
+def _without_size(leaf: Any, axis: int | None) -> Any:
+    if not tf.is_tensor(leaf):
+        return leaf
+    shape = leaf.shape.as_list()
+    if axis is not None:
+        shape[axis] = None
+    return tf.TensorSpec(shape, leaf.dtype)
+
+
+MODES = {name: _called(name) for name in BACKENDS} | {
+    "map": _mapped,
+    "run": _taken_up,
+    "of_unknown_size": of_unknown_size,
+}
 ALWAYS = ("program_counter", "local_static")
 
 

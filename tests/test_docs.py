@@ -22,7 +22,8 @@ def test_python_blocks_run(page, tmp_path, monkeypatch):
     blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(), flags=re.S | re.M)
     path = tmp_path / "page.py"
     path.write_text("import autobatch as ab, tensorflow as tf\n" + "\n".join(blocks))
-    exec(compile(path.read_text(), str(path), "exec"), {"__name__": "page"})
+    # As a script: of a module "page" pickle would import the file, and run it again within itself.
+    exec(compile(path.read_text(), str(path), "exec"), {"__name__": "__main__"})
 
 
 def test_printed_stages():

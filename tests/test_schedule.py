@@ -9,6 +9,7 @@ import pytest
 import tensorflow as tf
 
 import autobatch as ab
+from autobatch.backends import shards
 from autobatch.backends.shards import CACHED, SMALLEST, SMALLEST_CHEAP, good_number
 from autobatch.machine import partial
 from autobatch.machine.blocks import Machine
@@ -57,8 +58,8 @@ def test_a_batch_of_any_size_in_any_number_of_parts(size):
 
 def test_how_many_parts(monkeypatch):
     def parts(size, lane_bytes, cost):
-        machine = SimpleNamespace(size=size, lane_bytes=lane_bytes, stored=SimpleNamespace(costs=(0.0, 2.0 * cost)))
-        return good_number(machine)
+        monkeypatch.setattr(shards, "lane_bytes", lambda machine: lane_bytes)
+        return good_number(SimpleNamespace(size=size, stored=SimpleNamespace(costs=(0.0, 2.0 * cost))))
 
     monkeypatch.setattr(tf.config.threading, "get_inter_op_parallelism_threads", lambda: 2)
     assert parts(2 * SMALLEST - 1, 8, FIXED) == 1

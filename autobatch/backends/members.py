@@ -17,6 +17,7 @@ import tensorflow as tf
 
 from autobatch.machine.blocks import State
 from autobatch.machine.refill import UNFINISHED, Lanes, Pool, Refilled
+from autobatch.machine.sizes import member_bytes
 from autobatch.tracing.vectorize import Stored
 
 OVERFLOWED = -2  # in place of the code of a check that failed
@@ -113,7 +114,7 @@ class Members:
         self.machine, self.depth, self.limit, self.parts = machine, depth, limit, parts
         self.source, self.shared, self.notice = source, list(shared), notice
         first = machine(depth).machine
-        rows = max(4 * first.size, LARGEST // max(first.member_bytes, 1))
+        rows = max(4 * first.size, LARGEST // max(member_bytes(first), 1))
         self.rows = rows if source.size is None else min(rows, max(source.size, 1))  # of a pool
         self.window = Window(WAITING * parts * self.rows if source.size is None else max(source.size, 1))
         self.drawing = threading.Lock()  # guards the source, which may take its time

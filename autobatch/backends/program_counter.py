@@ -24,7 +24,6 @@ from autobatch.machine.pieces import Shelf
 from autobatch.machine.refill import Refilled
 from autobatch.machine.xla import DEFAULT, fitted, whole_loops
 from autobatch.options import Options
-from autobatch.progress import compiling
 from autobatch.tracing.vectorize import Stored
 
 FIRST_DEPTH = 16
@@ -95,8 +94,6 @@ class ProgramCounter:
           MemberError: a member failed a check.
         """
         arguments, shared = list(arguments), list(shared)
-        if not tf.executing_eagerly():
-            return self._in_graph(arguments, shared)
         position = self._run(arguments, shared)
         try:
             return self.results(position.outcome, shared)
@@ -220,46 +217,3 @@ class ProgramCounter:
         captured = function.get_concrete_function(list(arguments), list(shared)).captured_inputs
         inputs = [*tf.nest.flatten(list(arguments)), *shared, *captured]
         return self.compiler_ir(arguments, shared, "hlo_serialized"), inputs
-
-    def _in_graph(self, arguments: list[Stored], shared: list[tf.Tensor]) -> list[Stored]:
-        """Inside a user's tf.function, where the host cannot step in to deepen the stacks."""
-        if self.has_calls and self.options.max_depth is None:
-            raise errors.StackOverflowError(
-                "Inside a tf.function the stacks cannot grow, so their depth must be given.",
-                help="f.options(max_depth=...): the deepest nesting of calls that any member needs.",
-            )
-        if self.options.max_length is None and any(c.error is errors.ListFullError for c in self.typed.checks):
-            raise errors.SettingError(
-                "Inside a tf.function lists cannot grow, so their greatest length must be given.",
-                help="f.options(max_length=...): the most items that any member's list has.",
-            )
-        with compiling(self.machine(0, self.size).name):
-            outcome = self._graph(arguments, shared)
-        results, checks = outcome.results, []
-        if self.has_calls:
-            message = f"autobatch: calls nested deeper than max_depth={self.options.max_depth}"
-            checks.append(tf.debugging.Assert(~tf.reduce_any(outcome.pc > self.stopped), [message]))
-        if self.options.max_steps is not None:
-            message = f"autobatch: unfinished after max_steps={self.options.max_steps}"
-            checks.append(tf.debugging.Assert(~tf.reduce_any(outcome.pc < self.stopped), [message]))
-        for k, check in enumerate(self.typed.checks):
-            message = f"autobatch: {check.failure} at {check.location.file}:{check.location.line}"
-            checks.append(tf.debugging.Assert(~tf.reduce_any(tf.equal(outcome.fault, k + 1)), [message]))
-        if not checks:
-            return results
-        failed = (outcome.fault > 0) | tf.not_equal(outcome.pc, self.stopped)
-        with tf.control_dependencies([check for check in checks if check is not None]):
-            return tf.nest.map_structure(lambda leaf: _poisoned(leaf, failed), results)
-
-    @cached_property
-    def _graph(self) -> tf.types.experimental.PolymorphicFunction:
-        run = in_one_go(self._traceable(self.options.max_depth or 0, self.size), self.options)
-        return tf.function(run, autograph=False, jit_compile=self.options.jit_compile)
-
-
-def _poisoned(leaf: tf.Tensor, failed: tf.Tensor) -> tf.Tensor:
-    """NaN, or the lowest integer, in place of the failed members' numbers: XLA drops the assertion."""
-    mask = tf.reshape(failed, [-1] + [1] * (leaf.shape.rank - 1))
-    if leaf.dtype.is_floating or leaf.dtype.is_complex:
-        return tf.where(mask, tf.cast(float("nan"), leaf.dtype), leaf)
-    return tf.where(mask, tf.constant(leaf.dtype.min, leaf.dtype), leaf) if leaf.dtype.is_integer else tf.identity(leaf)

@@ -9,6 +9,7 @@ from statistics import mean
 import tensorflow as tf
 
 from autobatch.machine.blocks import Machine
+from autobatch.machine.sizes import lane_bytes
 from autobatch.passes.costs import FIXED
 
 SMALLEST = 32  # members from which on a part is worth its thread, if its blocks do enough
@@ -22,6 +23,6 @@ def good_number(machine: Machine) -> int:
     A part must be large enough that what its blocks compute matters beside what it takes to reach them.
     """
     cores = tf.config.threading.get_inter_op_parallelism_threads() or len(os.sched_getaffinity(0))
-    rounds = math.ceil(machine.size * machine.lane_bytes / (CACHED * cores))
+    rounds = math.ceil(machine.size * lane_bytes(machine) / (CACHED * cores))
     smallest = min(max(SMALLEST, FIXED / 10 / max(mean(machine.stored.costs), 1)), SMALLEST_CHEAP)
     return max(1, min(cores * rounds, int(machine.size / smallest)))

@@ -40,7 +40,7 @@ class Arguments:
     """A call's arguments, taken apart.
 
     ``types`` and ``stored`` have an entry for each parameter that is not static, in order; ``stored`` holds the
-    batched leaves with the batch axis first.
+    batched leaves with the batch axis first.  ``size`` is a scalar tensor where only the graph will know it.
     """
 
     static: dict[str, Any]
@@ -48,8 +48,12 @@ class Arguments:
     stored: list[list[tf.Tensor]]
     shared: list[tf.Tensor]
     shared_types: list[Tensor | Weak]
-    size: int
+    size: Any
     first: int = 0  # the number of the first member
+
+    @property
+    def known_size(self) -> int | None:
+        return self.size if isinstance(self.size, int) else None
 
     @property
     def wide(self) -> bool:
@@ -72,7 +76,7 @@ def take_apart(
     names = [name for name in bound.arguments if name not in static]
     axes = _axes_by_name(function, in_axes, [name for name in names if name in given])
     taken = Arguments(static, [], [], [], [], 0)
-    sizes: dict[str, int] = {}
+    sizes: dict[str, int | None] = {}
     for name in names:
         stored: list[tf.Tensor] = []
         value = bound.arguments[name]
@@ -92,7 +96,8 @@ def take_apart(
             f"No argument of `{function.__name__}` has a batch axis.",
             help="give at least one batched argument, or call f.unbatched.",
         )
-    return Arguments(static, taken.types, taken.stored, taken.shared, taken.shared_types, next(iter(sizes.values())))
+    size, all_stored = _of_one_size(taken.stored, sizes)
+    return Arguments(static, taken.types, all_stored, taken.shared, taken.shared_types, size)
 
 
 def _axes_by_name(function: Callable, in_axes: Axes, names: Sequence[str]) -> dict[str, int | None]:
@@ -107,7 +112,7 @@ def _axes_by_name(function: Callable, in_axes: Axes, names: Sequence[str]) -> di
 
 
 def _batched_leaf(
-    name: str, value: Any, axis: int, stored: list[tf.Tensor], sizes: dict[str, int]
+    name: str, value: Any, axis: int, stored: list[tf.Tensor], sizes: dict[str, int | None]
 ) -> Tensor | Static | Rows:
     if value is None:
         return Static(None)
@@ -121,30 +126,53 @@ def _batched_leaf(
         return _ragged_leaf(name, value, axis, stored, sizes)
     tensor = _tensor(name, value)
     shape = tensor.shape
-    if shape.rank is None or not shape.is_fully_defined():
-        raise errors.BatchShapeError(f"Argument `{name}` has the unknown shape {shape}; autobatch needs static shapes.")
+    if shape.rank is None:
+        raise _unknown(name, shape)
     if not -shape.rank <= axis < shape.rank:
         raise errors.BatchShapeError(
             f"Argument `{name}` has shape {list(shape)}, which has no batch axis {axis}.",
             help="give it one value per member, or in_axes=None for it if all members share it.",
         )
     axis %= shape.rank
-    size = int(shape[axis])  # type: ignore[arg-type]
-    _check_size(name, size, sizes)
+    _check_size(name, shape[axis], sizes)
     if axis:
         tensor = tf.transpose(tensor, [axis, *(k for k in range(shape.rank) if k != axis)])
+    if not tensor.shape[1:].is_fully_defined():
+        raise _unknown(name, shape)
     stored.append(tensor)
-    return Tensor(tensor.dtype, static_shape(tensor)[1:])
+    return Tensor(tensor.dtype, static_shape(tensor.shape[1:]))
 
 
-def _check_size(name: str, size: int, sizes: dict[str, int]) -> None:
+def _unknown(name: str, shape: tf.TensorShape) -> errors.BatchShapeError:
+    return errors.BatchShapeError(
+        f"Argument `{name}` has the shape {shape}, of which more than the batch size is unknown.",
+        help="give the tf.function an input_signature, or the tensor its shape by tf.ensure_shape.",
+    )
+
+
+def _check_size(name: str, size: int | None, sizes: dict[str, int | None]) -> None:
+    """``size``: None where only the graph will know it."""
     for other, expected in sizes.items():
-        if size != expected:
+        if None not in (size, expected) and size != expected:
             raise errors.BatchShapeError(f"The batch sizes disagree: {expected} in `{other}`, {size} in `{name}`.")
-    sizes[name] = size
+    sizes[name] = sizes.get(name) if size is None else size
 
 
-def _ragged_leaf(name: str, value: tf.RaggedTensor, axis: int, stored: list[tf.Tensor], sizes: dict[str, int]) -> Rows:
+def _of_one_size(stored: list[list[tf.Tensor]], sizes: Mapping[str, int | None]) -> tuple[Any, list[list[tf.Tensor]]]:
+    """The batch size, and the leaves with it; where only the graph knows it, that fails if they have not."""
+    size: Any = next((size for size in sizes.values() if size is not None), None)
+    flat = [leaf for leaves in stored for leaf in leaves]
+    if all(leaf.shape[0] is not None for leaf in flat):
+        return size, stored
+    if size is None:
+        size = tf.shape(flat[0])[0]
+        return size, [[tf.reshape(leaf, [size, *leaf.shape[1:]]) for leaf in leaves] for leaves in stored]
+    return size, [[tf.ensure_shape(leaf, [size, *leaf.shape[1:]]) for leaf in leaves] for leaves in stored]
+
+
+def _ragged_leaf(
+    name: str, value: tf.RaggedTensor, axis: int, stored: list[tf.Tensor], sizes: dict[str, int | None]
+) -> Rows:
     """Members of different length: padded to a power of two, so that few lengths are compiled."""
     if axis or value.ragged_rank != 1 or not value.flat_values.shape[1:].is_fully_defined():
         raise errors.BatchShapeError(
@@ -153,12 +181,13 @@ def _ragged_leaf(name: str, value: tf.RaggedTensor, axis: int, stored: list[tf.T
         )
     if not tf.executing_eagerly():
         raise errors.BatchShapeError(f"Argument `{name}` is ragged, and its longest member is not known here.")
-    _check_size(name, int(value.nrows()), sizes)
+    size = int(value.nrows())
+    _check_size(name, size, sizes)
     lengths = value.row_lengths()
-    longest = 1 << (int(tf.reduce_max(lengths, 0)) - 1).bit_length() if sizes[name] and len(value.flat_values) else 1
+    longest = 1 << (int(tf.reduce_max(lengths, 0)) - 1).bit_length() if size and len(value.flat_values) else 1
     padded = value.to_tensor(shape=[None, longest, *value.flat_values.shape[1:]])
     stored += [padded, tf.cast(lengths, tf.int64)]
-    return Rows(Tensor(padded.dtype, static_shape(padded)[1:]), Weak(int))
+    return Rows(Tensor(padded.dtype, static_shape(padded.shape[1:])), Weak(int))
 
 
 def _tensor(name: str, value: Any) -> tf.Tensor:
@@ -179,7 +208,7 @@ def _shared_leaf(value: Any, taken: Arguments) -> Shared | Static | Opaque:
         tensor = tf.constant(value, leaf.dtype)
     elif isinstance(value, tf.Tensor | tf.Variable | np.ndarray | np.generic):
         tensor = tf.convert_to_tensor(value)  # type: ignore[arg-type]
-        leaf = Tensor(tensor.dtype, static_shape(tensor))
+        leaf = Tensor(tensor.dtype, static_shape(tensor.shape))
     else:
         return type_of(value)
     taken.shared.append(tensor)

@@ -12,6 +12,7 @@ import tensorflow as tf
 from tensorflow.python.eager import record as tapes
 
 from autobatch import context, errors, ir, passes, reads
+from autobatch.backends.in_graph import InGraph
 from autobatch.backends.local_static import LocalStatic
 from autobatch.backends.members import Batch
 from autobatch.backends.program_counter import ProgramCounter
@@ -166,6 +167,7 @@ class Specialisation:
         self._watched: tuple[Watched, ...] = ()
         self._stacks: dict[frozenset[str], StoredProgram] = {}
         self.executables = Recent[tuple, ProgramCounter | LocalStatic](self._of_size, frames=5)
+        self.graphs = Recent[tuple, InGraph](self._of_size, frames=5)
         self.pausables = Recent[tuple, ProgramCounter](self._of_size, frames=5)
         self.replaced = 0  # how many for the same arguments came before, each used once
         self._book = keeping.book(callee, taken, list_capacity) if keeping.keeps(options) else None
@@ -263,8 +265,8 @@ class Specialisation:
         given = (f"{v}: {describe(self.interface.types[entry.name, v])}" for v in entry.inputs)
         return f"`{entry.name}` for {', '.join(given)}"
 
-    def _of_size(self, machine: ProgramCounter | LocalStatic) -> str:
-        return f"{self}, in a batch of {machine.size}"
+    def _of_size(self, machine: ProgramCounter | LocalStatic | InGraph) -> str:
+        return f"{self}, in a batch of {machine.size or 'any size'}"
 
     @property
     def result_type(self) -> Any:
@@ -313,6 +315,15 @@ class Specialisation:
                 made = ProgramCounter(stored, size, options, shelf=shelf)
             return self.executables.put((size, options, device), made)
 
+    def in_graph(self, size: int | None, options: Options) -> InGraph:
+        """What runs a batch of this size, or of any, inside a ``tf.function``."""
+        self._check_prints(options)
+        with context.tracing_lock:
+            found = self.graphs.get((size, options))
+            if found is not None:
+                return found
+            return self.graphs.put((size, options), InGraph(self.stack(options.optimizations), size, options))
+
     def pausable(self, size: int, options: Options) -> ProgramCounter:
         """What a ``Run`` runs on."""
         self._check_prints(options)
@@ -344,7 +355,10 @@ class Specialisation:
 
     def run(self, taken: Arguments, options: Options) -> Any:
         """What a call returns."""
-        execute = self.executable(taken.size, options)
+        if options.backend == "program_counter" and not tf.executing_eagerly():
+            execute: Any = self.in_graph(taken.known_size, options)
+        else:
+            execute = self.executable(taken.size, options)
         return self.put_together(taken, lambda: execute(self.arguments(taken), taken.shared))
 
     def put_together(self, taken: Arguments, execute: Callable[[], list[Stored]]) -> Any:

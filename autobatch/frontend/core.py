@@ -34,7 +34,7 @@ class Callee:
       receiver: what its first parameter is bound to (as a 1-tuple), if it is a method.
       source: where its source was taken from already, if it is a nested function.
       captured: the variables of the caller that a nested function takes as its last parameters.
-      size: the only batch size that a batched primitive takes, or None.
+      size: the batch size that a batched primitive takes.
       of: the class of the member's object that it is called for, if it is a method.
       undecorated: whether it is autobatched for this program alone; arguments that are no numbers are static then.
     """
@@ -45,7 +45,7 @@ class Callee:
     receiver: tuple[Any, ...] = ()
     source: Source | None = None
     captured: tuple[str, ...] = ()
-    size: int | None = None
+    size: ir.BatchSize = None
     undecorated: bool = False
     of: type | None = None
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import linecache
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,9 @@ def location(file: str, line: int, column: int, end: int | None = None) -> Locat
     return Location(file, line, first, text, max(last - first, 1))
 
 
+BatchSize = int | Literal["all"] | None  # that a batched primitive takes: the whole batch, None for any part of it
+
+
 @dataclass(frozen=True)
 class Expression:
     """The ``f`` of a primitive: straight-line user code as a function of its input variables.
@@ -49,8 +52,9 @@ class Expression:
     "member", the whole "batch", or it is a "write" to some items of its first input, which backends do
     in place.  What ``changes`` its first input (1), or an item of it (2), gives that anew as its first
     output.  An item assignment has ``place``, from the same inputs to where and what it writes; of what
-    handles the batch, ``size`` is the only size of batch that it takes, or None.  Where ``call`` may raise, rather
-    than fail members, ``instead`` gives what takes the expression's place.
+    handles the batch, ``size`` is the only size of batch that it takes, "all" for the whole one, or
+    None.  Where ``call`` may raise, rather than fail members, ``instead`` gives what takes the
+    expression's place.
     """
 
     template: str
@@ -58,7 +62,7 @@ class Expression:
     kind: str = "member"
     changes: int = field(default=0, compare=False)
     place: Callable | None = field(default=None, compare=False, repr=False)
-    size: int | None = field(default=None, compare=False, repr=False)
+    size: BatchSize = field(default=None, compare=False, repr=False)
     augments: bool = field(default=False, compare=False)  # ``x += y``
     instead: Callable[[Exception], Expression] | None = field(default=None, compare=False, repr=False)
 

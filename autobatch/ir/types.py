@@ -122,7 +122,7 @@ def _leaf_type(value: Any) -> Leaf:
     if is_tensor(value):
         if not value.shape.is_fully_defined():
             return Opaque(f"tensor of unknown shape {value.shape}")
-        return Tensor(value.dtype.base_dtype, static_shape(value))
+        return Tensor(value.dtype.base_dtype, static_shape(value.shape))
     if isinstance(value, python_types.FunctionType) and _captures_members(value):
         return Opaque("function that uses per-member values")
     if isinstance(getattr(value, "__self__", None), list | dict | set):
@@ -143,8 +143,8 @@ def _captures_members(function: python_types.FunctionType) -> bool:
     )
 
 
-def static_shape(tensor: tf.Tensor) -> tuple[int, ...]:
-    return tuple(int(size) for size in tensor.shape)  # type: ignore[arg-type]
+def static_shape(shape: tf.TensorShape) -> tuple[int, ...]:
+    return tuple(int(size) for size in shape)  # type: ignore[arg-type]
 
 
 def leaves(type_: Type) -> list[Leaf]:
@@ -460,7 +460,7 @@ def to_dtype(value: Any, dtype: tf.DType) -> tf.Tensor:
 
 
 def coerce(
-    source: Type, target: Type, stored: Sequence[tf.Tensor], shared: Sequence[tf.Tensor], size: int
+    source: Type, target: Type, stored: Sequence[tf.Tensor], shared: Sequence[tf.Tensor], size: Any
 ) -> list[tf.Tensor]:
     """A whole batch's stored leaves of type ``source``, as leaves of type ``target``."""
     remaining = iter(stored)
@@ -478,7 +478,7 @@ def coerce(
 
 
 def given(
-    source: Type, target: Type, stored: Sequence[tf.Tensor], shared: Sequence[tf.Tensor], size: int
+    source: Type, target: Type, stored: Sequence[tf.Tensor], shared: Sequence[tf.Tensor], size: Any
 ) -> list[tf.Tensor]:
     """As ``coerce``, also where a list of known length is to be one of any length."""
     if structure(source) == structure(target):
@@ -492,7 +492,7 @@ def given(
     return list(tf.vectorized_map(member, list(stored), fallback_to_while_loop=False))
 
 
-def truth_values(type_: Type, stored: Sequence[tf.Tensor], shared: Sequence[tf.Tensor], size: int) -> tf.Tensor:
+def truth_values(type_: Type, stored: Sequence[tf.Tensor], shared: Sequence[tf.Tensor], size: Any) -> tf.Tensor:
     """A condition as one bool for each member, [size]."""
     if isinstance(type_, MemberList):
         return stored[-1] > 0

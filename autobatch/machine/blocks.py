@@ -20,10 +20,10 @@ A program without calls and checks has only ``pc`` and registers.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -60,6 +60,7 @@ def _counts(block: int) -> str:
 class Machine:
     """A program for ``size`` lanes and at most ``depth`` saved frames.
 
+    ``size``: None if it is not known; a scalar tensor within the graph that will know it (``sized``).
     ``safe``: idle lanes compute on a copy of an active lane's data, because outside XLA other data could raise (an
     integer division by zero).
     ``saves_singly``: lanes save one after the other, which is faster where XLA makes one function of it; of a scatter
@@ -68,12 +69,16 @@ class Machine:
     """
 
     stored: StoredProgram
-    size: int
+    size: Any
     depth: int
     safe: bool
     max_steps: int | None = None
     saves_singly: bool = False
     counts: bool = False
+
+    def sized(self, arguments: Sequence[Stored]) -> Machine:
+        """The machine within a graph that has these arguments."""
+        return self if self.size is not None else replace(self, size=tf.shape(tf.nest.flatten(arguments)[0])[0])
 
     @property
     def typed(self) -> TypedStackProgram:
@@ -125,33 +130,16 @@ class Machine:
     def has_calls(self) -> bool:
         return any(isinstance(b.terminator, ir.PushJump) for b in self.program.blocks)
 
-    @property
-    def lane_bytes(self) -> int:
-        """How much of the state is one lane's, but for what it touches by single items."""
-        ops = (op for block in self.program.blocks for op in block.ops if isinstance(op, ir.Update))
-        written = (op.outputs[0] for op in ops if op.function.kind == "write")
-        by_item = {self.stored.registers.get(leaf) for v in written for leaf in self._leaves(v)}
-        registers = [leaf for leaf in self.registers if leaf not in by_item]
-        stacks = [leaf for leaf in self.stored.stacked for _ in range(self.depth + 1)]
-        return self._bytes(registers + stacks)
-
-    @property
-    def member_bytes(self) -> int:
-        """What a member is given and what it returns."""
-        return self._bytes([leaf for v in (*self.program.inputs, *self.program.outputs) for leaf in self._leaves(v)])
-
-    def _bytes(self, leaves: Iterable[Leaf]) -> int:
-        types = (leaf_type(leaf, self.typed.types) for leaf in leaves)
-        return sum(math.prod(type_.shape) * type_.dtype.size for type_ in types)
-
     def initial(self, arguments: Sequence[Stored], members: int | None = None) -> State:
         """The state before the first block; ``arguments`` are the stored leaves of each input.
 
         Only the first ``members`` lanes will run; None for all.
         """
         types, z = self.typed.types, self.size
-        members = z if members is None else members
-        state: State = {"pc": tf.constant([0] * members + [self.stopped] * (z - members), tf.int32)}
+        pc = tf.zeros([z], tf.int32)
+        if members is not None:
+            pc = tf.constant([0] * members + [self.stopped] * (z - members), tf.int32)
+        state: State = {"pc": pc}
         for leaf in self.registers:
             state[self.register(leaf)] = self._zeros(leaf)
         for leaf in sorted(self.stored.stacked):
@@ -420,7 +408,8 @@ class Machine:
             return self._saved_singly(stack, top, row)
         place = row * self.size + tf.range(self.size)  # XLA scatters numbers twice as fast by one index as by two
         flat = tf.reshape(stack, [-1, *top.shape[1:]])
-        return tf.reshape(tf.tensor_scatter_nd_update(flat, place[:, tf.newaxis], top), stack.shape)
+        shape = [self.depth + 1, self.size, *top.shape[1:]]
+        return tf.reshape(tf.tensor_scatter_nd_update(flat, place[:, tf.newaxis], top), shape)
 
     def _saved_singly(self, stack: tf.Tensor, top: tf.Tensor, row: tf.Tensor) -> tf.Tensor:
         def save(lane: tf.Tensor, stack: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:

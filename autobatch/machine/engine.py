@@ -56,12 +56,13 @@ def outcome_of(machine: Machine, state: State, shared: Sequence[tf.Tensor], done
 
 def in_one_go(machine: Machine, options: Options) -> Callable[[list[Stored], list[tf.Tensor]], Outcome]:
     """From arguments to the end, for a graph that no host looks at."""
-    choose = SCHEDULES[options.schedule](machine)
-    run_block = partial.PARTIALS[options.partial](machine)
 
     def run(arguments: list[Stored], shared: list[tf.Tensor]) -> Outcome:
-        step = DISPATCHES[options.dispatch](machine, run_block, choose, shared)
-        return outcome_of(machine, until_done(machine, step, choose, machine.initial(arguments)), shared)
+        sized = machine.sized(arguments)
+        choose = SCHEDULES[options.schedule](sized)
+        run_block = partial.PARTIALS[options.partial](sized)
+        step = DISPATCHES[options.dispatch](sized, run_block, choose, shared)
+        return outcome_of(sized, until_done(sized, step, choose, sized.initial(arguments)), shared)
 
     return run
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 import tensorflow as tf
 
 from autobatch import ir
+from autobatch.machine import sizes
 from autobatch.machine.blocks import Machine, State
 
 CHUNK = 32
@@ -42,7 +43,7 @@ PARTIALS = {"auto": auto, "mask": mask, "gather": gather}
 def can_gather(machine: Machine, i: int) -> bool:
     """Whether the block touches only registers, and takes any number of lanes; outside XLA no block can."""
     block, storage = machine.program.blocks[i], machine.stored.blocks[i]
-    if machine.safe or machine.max_steps is not None or machine.size <= CHUNK:
+    if machine.safe or machine.max_steps is not None or sizes.lanes(machine) <= CHUNK:
         return False
     saves = any((step.saves | step.restores) & machine.stored.stacked for step in storage.steps)
     whole = any(isinstance(op, ir.Assign) and (op.function.size or op.function.kind == "write") for op in block.ops)

@@ -14,6 +14,7 @@ import tensorflow as tf
 
 from autobatch import ir
 from autobatch.machine.blocks import Machine
+from autobatch.machine.sizes import lanes
 from autobatch.passes.costs import FIXED
 
 Choice = Callable[[tf.Tensor], tf.Tensor]  # from the program counters [Z] to a block; ``machine.halt`` if none waits
@@ -36,7 +37,7 @@ def weighed(machine: Machine) -> Choice:
     So a cheap block runs as soon as a few lanes wait there, which brings them to where others are, and a costly one
     once most have come.
     """
-    costs = FIXED / max(machine.size, 1) + np.array(machine.stored.costs[: machine.halt])
+    costs = FIXED / max(lanes(machine), 1) + np.array(machine.stored.costs[: machine.halt])
     return _heaviest(machine, 1 / costs)
 
 
@@ -52,7 +53,7 @@ def _heaviest(machine: Machine, weights: np.ndarray) -> Choice:
 
 def auto(machine: Machine) -> Choice:
     """Weighed, unless there are loops of blocks that do little: lanes go round in the earliest at next to no cost."""
-    worth = machine.size * mean(machine.stored.costs) > FIXED / 3
+    worth = lanes(machine) * mean(machine.stored.costs) > FIXED / 3
     return weighed(machine) if worth or not has_loops(machine.program.blocks) else earliest(machine)
 
 

@@ -29,7 +29,7 @@ class LogDensity:
 
     def __init__(self, fn: Callable, layout: Layout, watched: Sequence[Watched] = ()):
         self.fn, self.layout, self.watched = fn, layout, watched
-        self.on_all = primitive(self._on_vectors, batched=True, size=layout.chains)
+        self.on_all = primitive(self._on_vectors, batched=True, size=layout.chains or "all")
         self.on_any = primitive(self._on_vectors, batched=True)
         self.compute = tf.function(self._on_vectors, autograph=False)  # for any number of chains, outside of samplers
         self._sees_position: bool | None = None
@@ -55,7 +55,7 @@ class LogDensity:
         with tf.GradientTape() as tape:
             tape.watch(parts)
             value = self(tf.nest.pack_sequence_as(state, parts))
-        if tuple(value.shape) != self.layout.batch_shape:
+        if not value.shape.is_compatible_with(self.layout.batch_shape):
             raise wrong_shape(value.shape, [part.shape for part in parts], list(self.layout.batch_shape))
         gradients = tape.gradient(value, parts)
         missing = [k for k, gradient in enumerate(gradients) if gradient is None]
@@ -72,7 +72,7 @@ class LogDensity:
         count = q.shape[0]
         some = self if count == self.layout.chains else LogDensity(self.fn, replace(self.layout, batch_shape=(count,)))
         value, gradient = some.value_and_gradient(some.layout.to_parts(q))
-        return tf.reshape(value, [count]), some.layout.to_vectors(gradient)
+        return tf.reshape(value, [-1 if count is None else count]), some.layout.to_vectors(gradient)
 
     def sees_position(self, q: tf.Tensor) -> bool:
         """Whether a chain's log density depends on where in the batch it stands, or on how many there are.

@@ -13,7 +13,7 @@ from autobatch import errors, random
 from autobatch.api import autobatch
 from autobatch.mcmc.density import call, check_start, log_density, wrong_shape
 from autobatch.mcmc.hamiltonian import State
-from autobatch.mcmc.layout import Layout
+from autobatch.mcmc.layout import Layout, check_parts
 from autobatch.mcmc.settings import (
     VARIANTS,
     chain_keys,
@@ -84,7 +84,7 @@ class NoUTurnSampler(tfp.mcmc.TransitionKernel):
 
     Args:
       target_log_prob_fn: takes the parts of the state, each of shape batch shape + event shape, and returns the log
-        density up to a constant, of the batch shape (any number of axes, also none).
+        density up to a constant, of the batch shape (any number of axes, also none; one may be of unknown length).
       step_size: positive; a number or tensor, or a list with one for each part, each broadcastable with its part:
         shape [] for all, [chains, 1] for one a chain where the part is [chains, d].
       max_tree_depth: a trajectory ends after this many doublings.
@@ -151,7 +151,7 @@ class NoUTurnSampler(tfp.mcmc.TransitionKernel):
         """The results before the first step: of a state that is a tensor, or a list or tuple of them."""
         with tf.name_scope(self.name + ".bootstrap_results"):
             state = _parts(init_state)
-            Layout.of(state, 0)  # what it refuses is refused before the user's function sees it
+            check_parts(state)  # what it refuses is refused before the user's function sees it
             value = call(self.target_log_prob_fn, state)
             if not all(value.shape.is_compatible_with(p.shape[: value.shape.rank]) for p in tf.nest.flatten(state)):
                 shapes = [part.shape for part in tf.nest.flatten(state)]
@@ -163,7 +163,8 @@ class NoUTurnSampler(tfp.mcmc.TransitionKernel):
             parts = tf.nest.flatten(state)
             step_size = tf.nest.map_structure(lambda s: tf.cast(s, layout.dtype), self.step_size)
             _check_step_shapes(step_size, parts)
-            number, flag = tf.zeros(value.shape, tf.int32), tf.zeros(value.shape, tf.bool)
+            number, flag = tf.zeros_like(value, tf.int32), tf.zeros_like(value, tf.bool)
+            batch_shape = value.shape if value.shape.is_fully_defined() else tf.shape(value)
             return NoUTurnSamplerResults(
                 target_log_prob=value,
                 grads_target_log_prob=tf.nest.flatten(gradient),
@@ -175,7 +176,7 @@ class NoUTurnSampler(tfp.mcmc.TransitionKernel):
                 has_divergence=flag,
                 energy=value,
                 # TFP's mass-matrix adaptation takes a distribution of this construction only.
-                momentum_distribution=preconditioning_utils.make_momentum_distribution(parts, value.shape),
+                momentum_distribution=preconditioning_utils.make_momentum_distribution(parts, batch_shape),
                 seed=tf.zeros([2], tf.int32),
                 tree_depth=number,
             )
@@ -195,18 +196,16 @@ class NoUTurnSampler(tfp.mcmc.TransitionKernel):
             )
             vectors = State(
                 layout.to_vectors(state),
-                tf.reshape(previous.target_log_prob, [layout.chains]),
+                tf.reshape(previous.target_log_prob, [-1 if layout.chains is None else layout.chains]),
                 layout.to_vectors(previous.grads_target_log_prob),
             )
             size, scale = _steps(previous.step_size, previous.momentum_distribution, layout)
             run = several_transitions.options(in_axes=(0, None, 0, 0), max_depth=p["max_tree_depth"] + 1)
-            keys = chain_keys(key, layout.batch_shape)
+            keys = chain_keys(key, layout.batch_of(tf.shape(vectors.q)[0]))
             new, report = run(sampler, p["trajectories_per_step"], vectors, size, scale, keys)
-            leapfrogs, depth, acceptance, energy, moved, cut, diverging = (
-                tf.reshape(leaf, layout.batch_shape) for leaf in report
-            )
+            leapfrogs, depth, acceptance, energy, moved, cut, diverging = map(layout.to_batch, report)
             results = previous._replace(
-                target_log_prob=tf.reshape(new.log_prob, layout.batch_shape),
+                target_log_prob=layout.to_batch(new.log_prob),
                 grads_target_log_prob=tf.nest.flatten(layout.to_parts(new.grad)),
                 log_accept_ratio=tf.math.log(acceptance),
                 leapfrogs_taken=tf.cast(leapfrogs, tf.int32),
@@ -260,5 +259,5 @@ def _steps(step_size: Any, momentum: Any, layout: Layout) -> tuple[Any, tf.Tenso
         return steps[0], scale
     parts = tf.nest.flatten(layout.to_parts(scale))
     steps = _check_step_shapes(step_size, parts)
-    vectors = layout.to_vectors([tf.broadcast_to(step, part.shape) for step, part in zip(steps, parts, strict=True)])
-    return tf.ones([], layout.dtype), scale * vectors
+    steps = [tf.broadcast_to(step, tf.shape(part)) for step, part in zip(steps, parts, strict=True)]
+    return tf.ones([], layout.dtype), scale * layout.to_vectors(steps)

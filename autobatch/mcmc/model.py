@@ -109,8 +109,8 @@ def scattered_start(problem: Problem, key: tf.Tensor) -> tuple[LogDensity, State
     layout = Layout.of(problem.start, 1)
     density = log_density(problem.log_prob, layout, problem.functions)
     centre = layout.to_vectors(problem.start)
-    q, settled = centre, np.zeros(layout.chains, bool)
-    keys = chain_keys(key, [layout.chains]) if problem.jitter else None
+    q, settled = centre, np.zeros(len(centre), bool)
+    keys = chain_keys(key, [len(centre)]) if problem.jitter else None
     for attempt in range(MOST_STARTS if problem.jitter else 1):
         if problem.jitter:
             draw = tf.vectorized_map(

@@ -57,7 +57,7 @@ def key_of_seed(seed: Any, example: str) -> tf.Tensor:
     return seed if seed.dtype == tf.uint32 else tf.bitcast(tf.cast(seed, tf.int32), tf.uint32)
 
 
-def chain_keys(key: tf.Tensor, batch_shape: Sequence[int]) -> tf.Tensor:
+def chain_keys(key: tf.Tensor, batch_shape: Sequence[Any]) -> tf.Tensor:
     """A key for each chain, [chains, 2].  The k-th along an axis is the same whatever the axis' length."""
     keys = key[tf.newaxis]
     for size in batch_shape:

@@ -40,10 +40,10 @@ def our_converters() -> Iterator[None]:
 def _product(call: pfor._PforInput) -> pfor.WrappedTensor | None:
     """The product [Z, m, n] of [m, k] and [k, n], either of them batched; None if it is no simple one."""
     (a, a_batched, _), (b, b_batched, _) = call.input(0), call.input(1)
-    if not b_batched or None in (*a.shape, *b.shape):
+    if not b_batched or None in (*a.shape[-2:], *b.shape[-2:]):
         return None
     a_turned, b_turned = bool(call.get_attr("transpose_a")), bool(call.get_attr("transpose_b"))
-    (m, k), n, size = _turned(a.shape, a_turned), _turned(b.shape, b_turned)[1], b.shape[0]
+    (m, k), n, size = _turned(a.shape, a_turned), _turned(b.shape, b_turned)[1], batch_size(b)
     if not a_batched and n == 1:
         vectors = tf.reshape(b, [size, k])
         product = tf.matmul(vectors, a, transpose_b=not a_turned)
@@ -62,6 +62,11 @@ def _turned(shape: Any, turned: bool) -> tuple[int, int]:
     return (columns, rows) if turned else (rows, columns)
 
 
+def batch_size(batch: tf.Tensor) -> Any:
+    """The size of the first axis; a tensor where only the graph knows it."""
+    return batch.shape[0] if batch.shape[0] is not None else tf.shape(batch)[0]
+
+
 def _random_words(call: pfor._PforInput) -> list[pfor.WrappedTensor] | None:
     """Threefry of words of which some are batched; None for any other call."""
     if random.autobatch_threefry.__name__ not in call.get_attr("f").name:
@@ -74,8 +79,8 @@ def _random_words(call: pfor._PforInput) -> list[pfor.WrappedTensor] | None:
 
 def _with_rank(word: tf.Tensor, rank: int) -> tf.Tensor:
     """[Z, ...] as [Z, 1, ..., ...], so that what follows the batch broadcasts."""
-    size, *shape = word.shape
-    return tf.reshape(word, [size, *[1] * (rank - len(shape)), *shape])
+    _, *shape = word.shape
+    return tf.reshape(word, [batch_size(word), *[1] * (rank - len(shape)), *shape])
 
 
 def _determinant(call: pfor._PforInput) -> pfor.WrappedTensor:

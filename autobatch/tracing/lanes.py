@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
 import tensorflow as tf
 from tensorflow.python.eager import execute, record
@@ -26,7 +27,7 @@ class Lanes(pfor.PFor):
       traced: the operations.
       inputs: for each leaf that goes in, those of all lanes, [size, ...].
       shared: the leaves of the arguments that all members share.
-      size: how many lanes.
+      size: how many lanes; an int or a scalar tensor.
       place: [] or [size] int, no less than -1, of which XLA knows nothing; None if XLA does not compile it.
     """
 
@@ -35,12 +36,14 @@ class Lanes(pfor.PFor):
         traced: Traced,
         inputs: Sequence[tf.Tensor],
         shared: Sequence[tf.Tensor],
-        size: int,
+        size: Any,
         place: tf.Tensor | None,
     ):
         # Not PFor's own: the operations that it adds to the graph are seldom needed.
         self.graph, self.size = traced.graph, size
-        self.place = place if place is None or size > 1 else _place_of_one(inputs, place)
+        self.place = place
+        if place is not None and not (isinstance(size, int) and size > 1):
+            self.place = _place_of_one(inputs, place, size)
         self._all_indices_partitioned, self._fallback_to_while_loop = False, False
         self._warn, self._pfor_config = False, None
         self._pfor_ops = set(traced.graph.get_operations())
@@ -71,7 +74,7 @@ class Lanes(pfor.PFor):
 
     @cached_property
     def _loop_len_vector(self) -> tf.Tensor:
-        return tf.constant([self.size])
+        return tf.convert_to_tensor([self.size])
 
     @cached_property
     def all_indices(self) -> tf.Tensor:
@@ -133,12 +136,13 @@ class Lanes(pfor.PFor):
         return True
 
 
-def _place_of_one(inputs: Sequence[tf.Tensor], place: tf.Tensor) -> tf.Tensor:
-    """The place of a single lane, which compilers know inside of its block; what a sine is they do not."""
+def _place_of_one(inputs: Sequence[tf.Tensor], place: tf.Tensor, size: Any) -> tf.Tensor:
+    """Of what may be a single lane, whose place compilers know inside of its block; what a sine is they do not."""
     for leaf in inputs:
-        if leaf.shape.num_elements() and (leaf.dtype.is_floating or leaf.dtype.is_integer):
+        if leaf.shape.num_elements() != 0 and (leaf.dtype.is_floating or leaf.dtype.is_integer):
             wave = tf.sin(tf.cast(tf.reshape(leaf, [-1])[:1], tf.float32))
-            return tf.cast(tf.floor(tf.where(tf.math.is_nan(wave), tf.zeros_like(wave), wave)), tf.int32)
+            found = tf.cast(tf.floor(tf.where(tf.math.is_nan(wave), tf.zeros_like(wave), wave)), tf.int32)
+            return found if isinstance(size, int) else tf.broadcast_to(found, [size])
     return place
 
 

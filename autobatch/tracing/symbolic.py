@@ -34,4 +34,4 @@ def symbolic(region: regions.Region, inputs: Mapping[str, Type], shared: Sequenc
 
 def lanes_of(op: ir.Assign) -> int:
     """The batch size at which a batched primitive is traced: its own, or one that stands for any."""
-    return op.function.size or 7
+    return op.function.size if isinstance(op.function.size, int) else 7

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 import tensorflow as tf
 
@@ -14,7 +15,7 @@ from autobatch import errors, ir
 from autobatch.ir import regions
 from autobatch.ir.typed import Check, TypedProgram, TypedStackProgram, makes_checks
 from autobatch.ir.types import Tensor, Type, Weak, coerce, dynamic, stored_from, value_from
-from autobatch.tracing.converters import our_converters
+from autobatch.tracing.converters import batch_size, our_converters
 from autobatch.tracing.execute import Outcome
 from autobatch.tracing.explain import raise_at
 from autobatch.tracing.lanes import Lanes
@@ -29,7 +30,7 @@ def run_region(
     types: Mapping[str, Type],
     wanted: Sequence[str],
     shared: Sequence[tf.Tensor],
-    size: int,
+    size: Any,
     program: TypedProgram | TypedStackProgram,
     place: tf.Tensor | None,
 ) -> Environment:
@@ -41,7 +42,7 @@ def run_region(
       types: the types of the region's inputs and of ``wanted``.
       wanted: which of the assigned variables to return.
       shared: the shared arguments' leaves.
-      size: the batch size Z.
+      size: the batch size Z, an int or a scalar tensor.
       program: the program that the region is of.
       place: [] or [size] int, no less than -1, of which XLA knows nothing; None if XLA does not compile it.
 
@@ -136,7 +137,7 @@ def _copy(
     types: Mapping[str, Type],
     wanted: Sequence[str],
     shared: Sequence[tf.Tensor],
-    size: int,
+    size: Any,
 ) -> Environment:
     copies = dict(env)
     for op in ops:
@@ -153,9 +154,9 @@ def _run_batched(
     types: Mapping[str, Type],
     wanted: Sequence[str],
     shared: Sequence[tf.Tensor],
-    size: int,
+    size: Any,
 ) -> Environment:
-    if op.function.size not in (None, size):
+    if isinstance(op.function.size, int) and op.function.size != size:
         raise errors.BatchShapeError(
             f"A batched primitive takes a batch of {op.function.size}, and this is a batch of {size}.",
             [(op.location, "")],
@@ -174,10 +175,11 @@ def _run_batched(
     return result
 
 
-def _check_batched_shape(leaf: tf.Tensor, type_: Tensor | Weak, size: int, op: ir.Assign) -> None:
-    if leaf.shape != (size, *type_.shape):
+def _check_batched_shape(leaf: tf.Tensor, type_: Tensor | Weak, size: Any, op: ir.Assign) -> None:
+    expected = [size if isinstance(size, int) else None, *type_.shape]
+    if not leaf.shape.is_compatible_with(expected):
         raise errors.BatchShapeError(
-            f"A batched primitive returned shape {list(leaf.shape)}; {[size, *type_.shape]} was expected.",
+            f"A batched primitive returned shape {list(leaf.shape)}; {expected} was expected.",
             [(op.location, "")],
             kind="batched-primitive-result",
         )
@@ -199,10 +201,10 @@ def write_items(
     (where,), what = env[op.inputs[1]], env[op.inputs[2]][k]
     if k and k == len(env[op.inputs[2]]) - 1:
         return tf.where(active, what, old)
-    size = old.shape[0]
+    size = batch_size(old)
     shape = [size] + [1] * (where.shape.rank - 1)
     lanes = tf.reshape(tf.where(active, tf.range(size), size) if drops else tf.range(size), shape)
-    indices = tf.concat([tf.broadcast_to(lanes, [*where.shape[:-1], 1]), where], axis=-1)
+    indices = tf.concat([tf.broadcast_to(lanes, [size, *where.shape[1:-1], 1]), where], axis=-1)
     if not drops:
         chosen = tf.reshape(active, [-1] + [1] * (what.shape.rank - 1))
         what = tf.where(chosen, what, tf.gather_nd(old, indices))

@@ -147,6 +147,31 @@ def test_one_chain_without_a_batch_axis():
     check_moments([part[:, tf.newaxis] for part in states])
 
 
+@pytest.mark.parametrize(("batch", "jit_compile"), [([None], True), ([2, None], False)])
+def test_the_number_of_chains_may_be_unknown_when_it_is_traced(batch, jit_compile):
+    kernel = ab.mcmc.NoUTurnSampler(log_prob, [0.3, 0.2])
+    kernel = tfp.mcmc.DualAveragingStepSizeAdaptation(kernel, num_adaptation_steps=4)
+
+    def run(x, y):
+        return tfp.mcmc.sample_chain(6, [x, y], kernel=kernel, seed=(3, 4), trace_fn=None)
+
+    specs = [tf.TensorSpec([*batch, 3]), tf.TensorSpec([*batch, 2, 2])]
+    any_number = tf.function(run, specs, autograph=False, jit_compile=jit_compile)
+    known = tf.function(run, autograph=False, jit_compile=jit_compile)
+    for chains in (5, 1):
+        state = start(*(size or chains for size in batch))
+        for found, expected in zip(any_number(*state), known(*state), strict=True):
+            np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+    assert any_number.experimental_get_tracing_count() == 1
+
+
+def test_an_event_of_unknown_shape_is_refused():
+    kernel = ab.mcmc.NoUTurnSampler(lambda x: -0.5 * tf.reduce_sum(x**2, -1), 0.1)
+    for shape in ([4, None], [None, None]):
+        with pytest.raises(SettingError, match="more than the length of one batch axis is not known"):
+            tf.function(kernel.bootstrap_results, [tf.TensorSpec(shape)], autograph=False).get_concrete_function()
+
+
 def test_step_sizes_for_each_part_and_each_coordinate():
     kernel = ab.mcmc.NoUTurnSampler(log_prob, [0.7 * SCALES, 0.7])
     states, results = chain(kernel, start(8), trace_fn=lambda _, results: results, jit_compile=False)

@@ -1,0 +1,73 @@
+"""The program-counter machine inside a user's ``tf.function``, where no host can step in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import tensorflow as tf
+
+from autobatch import errors, ir
+from autobatch.ir.stored import StoredProgram
+from autobatch.machine.blocks import Machine
+from autobatch.machine.engine import in_one_go
+from autobatch.options import Options
+from autobatch.progress import compiling
+from autobatch.tracing.vectorize import Stored
+
+
+class InGraph:
+    """Runs a stack program for batches of one size, or of any (None): its stacks and lists cannot grow."""
+
+    def __init__(self, stored: StoredProgram, size: int | None, options: Options):
+        self.stored, self.typed, self.size, self.options = stored, stored.typed, size, options
+        self.has_calls = any(isinstance(b.terminator, ir.PushJump) for b in self.typed.program.blocks)
+        if self.has_calls and options.max_depth is None:
+            raise errors.StackOverflowError(
+                "Inside a tf.function the stacks cannot grow, so their depth must be given.",
+                help="f.options(max_depth=...): the deepest nesting of calls that any member needs.",
+            )
+        if options.max_length is None and any(c.error is errors.ListFullError for c in self.typed.checks):
+            raise errors.SettingError(
+                "Inside a tf.function lists cannot grow, so their greatest length must be given.",
+                help="f.options(max_length=...): the most items that any member's list has.",
+            )
+
+    def __call__(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor]) -> list[Stored]:
+        """What members return; of those that fail, poison, and outside of XLA an assertion fails."""
+        with compiling(self._machine.name):
+            outcome = self._graph(list(arguments), list(shared))
+        results, checks = outcome.results, []
+        stopped = self._machine.stopped
+        if self.has_calls:
+            message = f"autobatch: calls nested deeper than max_depth={self.options.max_depth}"
+            checks.append(tf.debugging.Assert(~tf.reduce_any(outcome.pc > stopped), [message]))
+        if self.options.max_steps is not None:
+            message = f"autobatch: unfinished after max_steps={self.options.max_steps}"
+            checks.append(tf.debugging.Assert(~tf.reduce_any(outcome.pc < stopped), [message]))
+        for k, check in enumerate(self.typed.checks):
+            message = f"autobatch: {check.failure} at {check.location.file}:{check.location.line}"
+            checks.append(tf.debugging.Assert(~tf.reduce_any(tf.equal(outcome.fault, k + 1)), [message]))
+        if not checks:
+            return results
+        failed = (outcome.fault > 0) | tf.not_equal(outcome.pc, stopped)
+        with tf.control_dependencies([check for check in checks if check is not None]):
+            return tf.nest.map_structure(lambda leaf: _poisoned(leaf, failed), results)
+
+    @cached_property
+    def _machine(self) -> Machine:
+        options = self.options
+        return Machine(self.stored, self.size, options.max_depth or 0, not options.jit_compile, options.max_steps)
+
+    @cached_property
+    def _graph(self) -> tf.types.experimental.PolymorphicFunction:
+        run = in_one_go(self._machine, self.options)
+        return tf.function(run, autograph=False, jit_compile=self.options.jit_compile)
+
+
+def _poisoned(leaf: tf.Tensor, failed: tf.Tensor) -> tf.Tensor:
+    """NaN, or the lowest integer, in place of the failed members' numbers: XLA drops the assertion."""
+    mask = tf.reshape(failed, [-1] + [1] * (leaf.shape.rank - 1))
+    if leaf.dtype.is_floating or leaf.dtype.is_complex:
+        return tf.where(mask, tf.cast(float("nan"), leaf.dtype), leaf)
+    return tf.where(mask, tf.constant(leaf.dtype.min, leaf.dtype), leaf) if leaf.dtype.is_integer else tf.identity(leaf)
