@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import tensorflow as tf
+from tensorflow.python.ops import control_flow_util
 
 from autobatch import errors, ir
+from autobatch.backends import shards
 from autobatch.ir.stored import StoredProgram
 from autobatch.machine.blocks import Machine
-from autobatch.machine.engine import in_one_go
+from autobatch.machine.engine import in_one_go, in_parts
 from autobatch.options import Options
 from autobatch.progress import compiling
 from autobatch.tracing.vectorize import Stored
@@ -36,7 +39,8 @@ class InGraph:
     def __call__(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor]) -> list[Stored]:
         """What members return; of those that fail, poison, and outside of XLA an assertion fails."""
         with compiling(self._machine.name):
-            outcome = self._graph(list(arguments), list(shared))
+            run = self._whole if self._parts == 1 or is_part_of_xla() else self._cut
+            outcome = run(list(arguments), list(shared))
         results, checks = outcome.results, []
         stopped = self._machine.stopped
         if self.has_calls:
@@ -60,9 +64,24 @@ class InGraph:
         return Machine(self.stored, self.size, options.max_depth or 0, not options.jit_compile, options.max_steps)
 
     @cached_property
-    def _graph(self) -> tf.types.experimental.PolymorphicFunction:
+    def _whole(self) -> Callable:
         run = in_one_go(self._machine, self.options)
         return tf.function(run, autograph=False, jit_compile=self.options.jit_compile)
+
+    @cached_property
+    def _parts(self) -> int:
+        return 1 if self.size is None else shards.parts(self._machine, self.options)
+
+    @cached_property
+    def _cut(self) -> Callable:
+        assert self.size is not None
+        part = replace(self._machine, size=-(-self.size // self._parts))
+        return in_parts(part, self._parts, self.size, self.options)
+
+
+def is_part_of_xla() -> bool:
+    """Whether the graph at hand is to be part of one XLA program, which runs loops one after the other."""
+    return control_flow_util.GraphOrParentsInXlaContext(tf.compat.v1.get_default_graph())
 
 
 def _poisoned(leaf: tf.Tensor, failed: tf.Tensor) -> tf.Tensor:

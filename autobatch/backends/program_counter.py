@@ -11,11 +11,10 @@ import numpy as np
 import tensorflow as tf
 
 from autobatch import context, errors, ir
-from autobatch.backends import execution, failures
+from autobatch.backends import execution, failures, shards
 from autobatch.backends.compaction import Account
 from autobatch.backends.execution import Position
 from autobatch.backends.members import OVERFLOWED, Finished, Members, Source
-from autobatch.backends.shards import good_number
 from autobatch.ir.stored import StoredProgram
 from autobatch.machine.blocks import Machine
 from autobatch.machine.counts import Measured, Timeline
@@ -65,12 +64,7 @@ class ProgramCounter:
 
     def shards(self, depth: int, size: int) -> int:
         """Into how many parts a batch is to be cut."""
-        if self.options.shards != "auto":
-            return min(self.options.shards, max(size, 1))
-        machine = self.machine(depth, size)
-        if machine.safe or self.options.max_steps is not None or machine.knows_positions:
-            return 1
-        return good_number(machine)
+        return shards.parts(self.machine(depth, size), self.options)
 
     def account(self, depth: int, count: int) -> Account:
         """That of the engine for this many members, with stacks of ``depth`` frames."""

@@ -10,11 +10,21 @@ import tensorflow as tf
 
 from autobatch.machine.blocks import Machine
 from autobatch.machine.sizes import lane_bytes
+from autobatch.options import Options
 from autobatch.passes.costs import FIXED
 
 SMALLEST = 32  # members from which on a part is worth its thread, if its blocks do enough
 SMALLEST_CHEAP = 128  # members, if they do little
 CACHED = 8 * 2**20  # bytes of the machine's state from which on smaller parts are faster, one after the other
+
+
+def parts(machine: Machine, options: Options) -> int:
+    """Into how many parts the machine's batch is to be cut."""
+    if options.shards != "auto":
+        return min(options.shards, max(machine.size, 1))
+    if machine.safe or machine.max_steps is not None or machine.knows_positions:
+        return 1
+    return good_number(machine)
 
 
 def good_number(machine: Machine) -> int:

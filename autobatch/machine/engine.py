@@ -67,6 +67,38 @@ def in_one_go(machine: Machine, options: Options) -> Callable[[list[Stored], lis
     return run
 
 
+def in_parts(machine: Machine, parts: int, count: int, options: Options) -> Callable:
+    """The same for ``count`` members in parts of the machine's size, each an XLA program of its own if it may be."""
+    choose = SCHEDULES[options.schedule](machine)
+    run_block = partial.PARTIALS[options.partial](machine)
+
+    @tf.function(autograph=False, jit_compile=options.jit_compile)
+    def to_the_end(state: State, shared: list[tf.Tensor]) -> Outcome:
+        step = DISPATCHES[options.dispatch](machine, run_block, choose, shared)
+        return outcome_of(machine, until_done(machine, step, choose, state), shared)
+
+    def run(arguments: list[Stored], shared: list[tf.Tensor]) -> Outcome:
+        states = _cut(machine, parts, count, arguments)
+        return _side_by_side([to_the_end(state, shared) for state in states], count)
+
+    return run
+
+
+def _cut(machine: Machine, parts: int, count: int, arguments: list[Stored]) -> list[State]:
+    """Where each part begins; lanes behind the last member are empty."""
+    size, missing = machine.size, parts * machine.size - count
+    arguments = tf.nest.map_structure(lambda leaf: _padded(leaf, missing), arguments)
+    states = []
+    for k in (part * size for part in range(parts)):
+        piece = tf.nest.map_structure(lambda leaf, k=k: leaf[k : k + size], arguments)
+        states.append(machine.initial(piece, min(size, max(count - k, 0))))
+    return states
+
+
+def _side_by_side(outcomes: list[Outcome], count: int) -> Outcome:
+    return tf.nest.map_structure(lambda *leaves: tf.concat(leaves, axis=0)[:count], *outcomes)
+
+
 class Engine:
     """A machine for ``count`` members in ``parts``; ``machine`` is that of one part.
 
@@ -117,13 +149,7 @@ class Engine:
             return self._traced[function](start, shared, tensors)
 
     def _from_arguments(self, arguments: list[Stored], shared: list[tf.Tensor], limit: Limit) -> Stop:
-        size, missing = self.machine.size, self.parts * self.machine.size - self.count
-        arguments = tf.nest.map_structure(lambda leaf: _padded(leaf, missing), arguments)
-        states = []
-        for k in (part * size for part in range(self.parts)):
-            piece = tf.nest.map_structure(lambda leaf, k=k: leaf[k : k + size], arguments)
-            states.append(self.machine.initial(piece, min(size, max(self.count - k, 0))))
-        return self._from_states(states, shared, limit)
+        return self._from_states(_cut(self.machine, self.parts, self.count, arguments), shared, limit)
 
     def _from_states(self, states: list[State], shared: list[tf.Tensor], limit: Limit) -> Stop:
         assert self._pieces is not None
@@ -131,7 +157,7 @@ class Engine:
         each = limit._replace(floor=limit.floor // self.parts)
         runs = [advance(state, shared, each) for state in states]
         held = [look(state, shared) for state, _ in runs]
-        outcome = tf.nest.map_structure(lambda *leaves: tf.concat(leaves, axis=0)[: self.count], *held)
+        outcome = _side_by_side(held, self.count)
         looks = tf.nest.map_structure(lambda *counts: tf.reduce_max(tf.stack(counts)), *(p for _, p in runs))
         return Stop(outcome, [state for state, _ in runs] if self.can_go_on else [], looks)
 

@@ -14,6 +14,7 @@ from autobatch.api import Autobatched, primitive
 from autobatch.frontend.watch import Watched, watch_callables
 from autobatch.mcmc.layout import Layout
 
+FEW = 8  # chains that a log density is tried with where nobody knows how many there are
 MOST_KEPT = 64  # log densities whose compiled samplers are kept
 
 
@@ -77,17 +78,26 @@ class LogDensity:
     def sees_position(self, q: tf.Tensor) -> bool:
         """Whether a chain's log density depends on where in the batch it stands, or on how many there are.
 
-        Tried with every other chain, in reverse, from near where they are: q [chains, d].
+        Tried with every other chain, in reverse, from near where they are (q [chains, d]); or, while they are not
+        known, from near 0 and near 1.
         """
         if self._sees_position is None:
-            noise = np.random.default_rng(0).normal(scale=0.01, size=np.shape(q))
-            nearby = q + tf.constant(noise, q.dtype)
-            try:
-                pairs = zip(self.compute(nearby), self.compute(nearby[::-2]), strict=True)
-                self._sees_position = not all(_alike(all_[::-2], some) for all_, some in pairs)
-            except Exception:  # whatever the user's function raises when it is given fewer chains than it knows
-                self._sees_position = True
+            if tf.executing_eagerly():
+                self._sees_position = self._sees_position_near(q)
+            else:
+                with tf.init_scope():
+                    places = (tf.fill([q.shape[0] or FEW, q.shape[1]], tf.constant(x, q.dtype)) for x in (0, 1))
+                    self._sees_position = all(map(self._sees_position_near, places))
         return self._sees_position
+
+    def _sees_position_near(self, q: tf.Tensor) -> bool:
+        noise = np.random.default_rng(0).normal(scale=0.01, size=q.shape)
+        nearby = q + tf.constant(noise, q.dtype)
+        try:
+            pairs = zip(self.compute(nearby), self.compute(nearby[::-2]), strict=True)
+            return not all(_alike(all_[::-2], some) for all_, some in pairs)
+        except Exception:  # whatever the user's function raises when it is given fewer chains than it knows
+            return True
 
 
 def _alike(one: tf.Tensor, other: tf.Tensor) -> bool:

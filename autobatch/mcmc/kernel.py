@@ -191,13 +191,14 @@ class NoUTurnSampler(tfp.mcmc.TransitionKernel):
             layout = Layout.of(state, previous.target_log_prob.shape.rank)
             density = log_density(self.target_log_prob_fn, layout)
             p = self.parameters
-            sampler = VARIANTS[p["variant"]](
-                density.on_all, p["max_tree_depth"], p["max_energy_difference"], p["leapfrogs_per_leaf"]
-            )
             vectors = State(
                 layout.to_vectors(state),
                 tf.reshape(previous.target_log_prob, [-1 if layout.chains is None else layout.chains]),
                 layout.to_vectors(previous.grads_target_log_prob),
+            )
+            on_vectors = density.on_all if density.sees_position(vectors.q) else density.on_any
+            sampler = VARIANTS[p["variant"]](
+                on_vectors, p["max_tree_depth"], p["max_energy_difference"], p["leapfrogs_per_leaf"]
             )
             size, scale = _steps(previous.step_size, previous.momentum_distribution, layout)
             run = several_transitions.options(in_axes=(0, None, 0, 0), max_depth=p["max_tree_depth"] + 1)
@@ -250,9 +251,18 @@ def _check_step_shapes(step_size: Any, parts: Sequence[tf.Tensor]) -> list[tf.Te
     return steps
 
 
+def _variance(momentum: Any) -> Any:
+    if tf.executing_eagerly() and isinstance(momentum, tf.__internal__.CompositeTensor):
+        return _traced_variance(momentum)  # operation by operation TFP takes ten milliseconds for it
+    return momentum.variance()
+
+
+_traced_variance = tf.function(lambda momentum: momentum.variance(), autograph=False)
+
+
 def _steps(step_size: Any, momentum: Any, layout: Layout) -> tuple[Any, tf.Tensor]:
     """The step as size [] * scale [chains, d], which has the mass matrix and steps that are not one number."""
-    deviations = [tf.sqrt(variance) for variance in tf.nest.flatten(momentum.variance())]
+    deviations = [tf.sqrt(variance) for variance in tf.nest.flatten(_variance(momentum))]
     scale = 1 / layout.to_vectors(deviations)
     steps = tf.nest.flatten(step_size)
     if len(steps) == 1 and steps[0].shape.rank == 0:
