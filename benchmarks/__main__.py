@@ -1,7 +1,7 @@
 """python -m benchmarks [NAME]: prints tables, writes JSON to benchmarks/results/.
 
-NAME: fibonacci, dispatch, writes, overhead, traces; or, which run only by name, nuts, programs, ablation, account,
-compiling, refill, load, memory, correctness, figures (the paper's experiments), report.
+NAME: fibonacci, dispatch, writes, overhead, traces; or, which run only by name, nuts, kernel, programs, ablation,
+account, compiling, refill, load, memory, correctness, figures (the paper's experiments), report.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from benchmarks import compiling as compiling_benchmark
 from benchmarks import correctness as correctness_checks
 from benchmarks import dispatch as dispatch_benchmark
 from benchmarks import fibonacci as fibonacci_benchmark
+from benchmarks import kernel as kernel_benchmark
 from benchmarks import load as load_benchmark
 from benchmarks import nuts as nuts_benchmark
 from benchmarks import overhead as overhead_benchmark
@@ -100,6 +101,16 @@ def nuts(
         found[count] = nuts_benchmark.run(problem, int(count), names, rounds)
         show(f"NUTS, {problem}, {count} chains", found[count])
         save(f"nuts_{name or problem}", found)
+
+
+@app.command()
+def kernel(chains: str = typer.Option("256,1024", help="how many, with commas between"), rounds: int = 9) -> None:
+    """The kernel for tfp.mcmc: called, in a tf.function, and as a part of an XLA program."""
+    found = {}
+    for count in chains.split(","):
+        found[count] = kernel_benchmark.run(int(count), rounds)
+        show(f"ten trajectories, Gaussian, {count} chains", found[count])
+    save("nuts_kernel", found)
 
 
 @app.command()

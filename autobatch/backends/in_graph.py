@@ -7,13 +7,13 @@ from dataclasses import replace
 from functools import cached_property
 
 import tensorflow as tf
-from tensorflow.python.ops import control_flow_util
 
 from autobatch import errors, ir
 from autobatch.backends import shards
 from autobatch.ir.stored import StoredProgram
 from autobatch.machine.blocks import Machine
-from autobatch.machine.engine import in_one_go, in_parts
+from autobatch.machine.engine import Outcome, in_one_go, in_parts
+from autobatch.machine.xla import is_part_of_program
 from autobatch.options import Options
 from autobatch.progress import compiling
 from autobatch.tracing.vectorize import Stored
@@ -39,24 +39,25 @@ class InGraph:
     def __call__(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor]) -> list[Stored]:
         """What members return; of those that fail, poison, and outside of XLA an assertion fails."""
         with compiling(self._machine.name):
-            run = self._whole if self._parts == 1 or is_part_of_xla() else self._cut
+            run = self._whole if self._parts == 1 or is_part_of_program() else self._cut
             outcome = run(list(arguments), list(shared))
-        results, checks = outcome.results, []
+        failed = (outcome.fault > 0) | tf.not_equal(outcome.pc, self._machine.stopped)
+        if not self.typed.checks and not self.has_calls and self.options.max_steps is None:
+            return outcome.results
+        with tf.control_dependencies([] if is_part_of_program() else self._assertions(outcome)):
+            return tf.nest.map_structure(lambda leaf: _poisoned(leaf, failed), outcome.results)
+
+    def _assertions(self, outcome: Outcome) -> list[tf.Operation]:
+        """Which XLA would drop, and warn of each."""
         stopped = self._machine.stopped
+        messages = [f"{check.failure} at {check.location.file}:{check.location.line}" for check in self.typed.checks]
+        bad = [(tf.equal(outcome.fault, k + 1), message) for k, message in enumerate(messages)]
         if self.has_calls:
-            message = f"autobatch: calls nested deeper than max_depth={self.options.max_depth}"
-            checks.append(tf.debugging.Assert(~tf.reduce_any(outcome.pc > stopped), [message]))
+            bad.append((outcome.pc > stopped, f"calls nested deeper than max_depth={self.options.max_depth}"))
         if self.options.max_steps is not None:
-            message = f"autobatch: unfinished after max_steps={self.options.max_steps}"
-            checks.append(tf.debugging.Assert(~tf.reduce_any(outcome.pc < stopped), [message]))
-        for k, check in enumerate(self.typed.checks):
-            message = f"autobatch: {check.failure} at {check.location.file}:{check.location.line}"
-            checks.append(tf.debugging.Assert(~tf.reduce_any(tf.equal(outcome.fault, k + 1)), [message]))
-        if not checks:
-            return results
-        failed = (outcome.fault > 0) | tf.not_equal(outcome.pc, stopped)
-        with tf.control_dependencies([check for check in checks if check is not None]):
-            return tf.nest.map_structure(lambda leaf: _poisoned(leaf, failed), results)
+            bad.append((outcome.pc < stopped, f"unfinished after max_steps={self.options.max_steps}"))
+        made = [tf.debugging.Assert(~tf.reduce_any(where), [f"autobatch: {message}"]) for where, message in bad]
+        return [assertion for assertion in made if assertion is not None]
 
     @cached_property
     def _machine(self) -> Machine:
@@ -77,11 +78,6 @@ class InGraph:
         assert self.size is not None
         part = replace(self._machine, size=-(-self.size // self._parts))
         return in_parts(part, self._parts, self.size, self.options)
-
-
-def is_part_of_xla() -> bool:
-    """Whether the graph at hand is to be part of one XLA program, which runs loops one after the other."""
-    return control_flow_util.GraphOrParentsInXlaContext(tf.compat.v1.get_default_graph())
 
 
 def _poisoned(leaf: tf.Tensor, failed: tf.Tensor) -> tf.Tensor:

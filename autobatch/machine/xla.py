@@ -22,6 +22,7 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.core.protobuf import config_pb2
 from tensorflow.python.eager import context as eager_context
+from tensorflow.python.ops import control_flow_util
 
 from autobatch import context
 from autobatch.machine.blocks import Machine
@@ -78,6 +79,11 @@ def _unoptimized(executor: str | None, serialized: bytes) -> eager_context.Funct
     config = config_pb2.ConfigProto.FromString(serialized)
     config.graph_options.rewrite_options.disable_meta_optimizer = True
     return eager_context.FunctionCallOptions(executor, config)
+
+
+def is_part_of_program() -> bool:
+    """Whether the graph at hand is to be part of one XLA program, which runs loops one after the other."""
+    return control_flow_util.GraphOrParentsInXlaContext(tf.compat.v1.get_default_graph())
 
 
 def not_in_one(number: tf.Tensor) -> tf.Tensor:

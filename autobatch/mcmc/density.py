@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -83,27 +84,33 @@ class LogDensity:
         """
         if self._sees_position is None:
             if tf.executing_eagerly():
-                self._sees_position = self._sees_position_near(q)
+                found = [self._sees_position_near(q)]
             else:
-                with tf.init_scope():
-                    places = (tf.fill([q.shape[0] or FEW, q.shape[1]], tf.constant(x, q.dtype)) for x in (0, 1))
-                    self._sees_position = all(map(self._sees_position_near, places))
+                shape = q.shape[0] or FEW, q.shape[1]
+                places = [np.full(shape, x, q.dtype.as_numpy_dtype) for x in (0, 1)]
+                with ThreadPoolExecutor(1) as outside:  # of the graph; init_scope stops the tapes too
+                    found = list(outside.map(self._sees_position_near, places))
+            self._sees_position = True in found or False not in found
         return self._sees_position
 
-    def _sees_position_near(self, q: tf.Tensor) -> bool:
+    def _sees_position_near(self, q: Any) -> bool | None:
+        """None where it is not finite."""
         noise = np.random.default_rng(0).normal(scale=0.01, size=q.shape)
-        nearby = q + tf.constant(noise, q.dtype)
+        nearby = tf.convert_to_tensor(q) + tf.constant(noise, q.dtype)
         try:
-            pairs = zip(self.compute(nearby), self.compute(nearby[::-2]), strict=True)
-            return not all(_alike(all_[::-2], some) for all_, some in pairs)
+            found = zip(self.compute(nearby), self.compute(nearby[::-2]), strict=True)
+            pairs = [(all_[::-2], some) for all_, some in found]
         except Exception:  # whatever the user's function raises when it is given fewer chains than it knows
             return True
+        if not all(np.isfinite(all_).all() for all_, _ in pairs):
+            return None
+        return not all(_alike(all_, some) for all_, some in pairs)
 
 
 def _alike(one: tf.Tensor, other: tf.Tensor) -> bool:
-    """Equal up to rounding, and finite."""
+    """Equal up to rounding."""
     first, second = np.asarray(one, np.float64), np.asarray(other, np.float64)
-    return bool(np.isfinite(first).all() and np.abs(first - second).max() <= 1e-4 * np.abs(first).max())
+    return bool(np.abs(first - second).max() <= 1e-4 * np.abs(first).max())
 
 
 def call(fn: Callable, state: Any) -> tf.Tensor:

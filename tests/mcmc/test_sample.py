@@ -8,7 +8,7 @@ import tensorflow as tf
 import tensorflow_probability as tfp
 
 import autobatch as ab
-from autobatch.backends import program_counter
+from autobatch.backends import shards
 from autobatch.calls.specialisation import Specialisation
 from autobatch.errors import LogDensityError, SettingError, StartError
 from autobatch.mcmc import SamplingWarning
@@ -349,10 +349,25 @@ def test_a_log_density_that_sees_positions():
     assert log_density(lambda q: tf.math.log(-tf.reduce_sum(q**2, -1)), layout).sees_position(q), "nothing to be seen"
 
 
+@pytest.mark.parametrize("count", [8, None])
+def test_positions_are_seen_where_nobody_knows_where_the_chains_are(count):
+    plain, far = (lambda q: -0.5 * tf.reduce_sum(q**2, -1)), (lambda q: tf.reduce_sum(tf.math.log(q), -1))
+
+    def traced(q):
+        layout = Layout.of(q, 1)
+        return [
+            log_density(f, layout).sees_position(q) for f in (plain, far, tempered, with_data, lambda p: plain(p - q))
+        ]
+
+    found = []
+    tf.function(lambda q: found.extend(traced(q)), [tf.TensorSpec([count, 2])], autograph=False).get_concrete_function()
+    assert found == [False, False, True, True, True]
+
+
 @pytest.fixture
 def parts_of_sixteen(monkeypatch):
     """Small states would else run as a whole."""
-    monkeypatch.setattr(program_counter, "good_number", lambda machine: max(1, machine.size // 16))
+    monkeypatch.setattr(shards, "good_number", lambda machine: max(1, machine.size // 16))
 
 
 @pytest.mark.filterwarnings("ignore::autobatch.mcmc.SamplingWarning")
