@@ -86,7 +86,7 @@ class LogDensity:
             if tf.executing_eagerly():
                 found = [self._sees_position_near(q)]
             else:
-                shape = q.shape[0] or FEW, q.shape[1]
+                shape = self.layout.chains or FEW, sum(self.layout.sizes)
                 places = [np.full(shape, x, q.dtype.as_numpy_dtype) for x in (0, 1)]
                 with ThreadPoolExecutor(1) as outside:  # of the graph; init_scope stops the tapes too
                     found = list(outside.map(self._sees_position_near, places))
