@@ -52,7 +52,7 @@ def of_unknown_size(function: Any, *args: Any, **how: Any) -> Any:
         tf.nest.map_structure(lambda leaf, axis=axis: _without_size(leaf, axis), arg)
         for arg, axis in zip(args, axes, strict=True)
     ]
-    graph = tf.function(lambda *args: function(*args), autograph=False, **how).get_concrete_function(*specs)
+    graph = tf.function(function, autograph=False, **how).get_concrete_function(*specs)
     flat = [leaf for leaf in tf.nest.flatten(args) if tf.is_tensor(leaf)]
     return tf.nest.pack_sequence_as(graph.structured_outputs, tf.nest.flatten(graph(*flat)))
 

@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 import autobatch as ab
+from autobatch.errors import BatchShapeError
 from tests.backends import BACKENDS
 from tests.programs import PROGRAMS
 
@@ -55,6 +56,24 @@ def test_inside_a_tf_function(jit):
     np.testing.assert_array_equal(f(N), fibonacci(N) + 1)
     g = tf.function(collatz, jit_compile=jit, autograph=False)
     np.testing.assert_array_equal(g(C), collatz(C))
+
+
+def test_a_default_that_is_passed_is_a_default():
+    """``tf.function`` passes them all."""
+
+    @ab.autobatch
+    def scaled(x, by=2, shift=None):
+        return x * by if shift is None else x * by + shift
+
+    x = tf.constant([1.0, 2.0])
+    for function in (scaled, tf.function(scaled, autograph=False), scaled.options(in_axes=(0,))):
+        assert function(x, 2).numpy().tolist() == [2.0, 4.0]
+        assert function(x, by=2, shift=None).numpy().tolist() == [2.0, 4.0]
+    assert tf.function(scaled, autograph=False)(x).numpy().tolist() == [2.0, 4.0]
+    assert scaled.options(in_axes=(0, None))(x, 2).numpy().tolist() == [2.0, 4.0]
+    for other in (3, 2.0, True):
+        with pytest.raises(BatchShapeError, match=f"contains {other!r}"):
+            scaled(x, other)
 
 
 def test_overflow_inside_a_tf_function_is_never_silent():

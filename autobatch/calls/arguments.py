@@ -26,6 +26,7 @@ from autobatch.ir.types import (
     type_of,
     value_from,
 )
+from autobatch.language import keys
 from autobatch.language.lists import MemberList
 from autobatch.language.objects import MemberObject, users_class
 from autobatch.language.optional import flag, flagged
@@ -71,11 +72,13 @@ def take_apart(
         bound = signature(function).bind(*args, **kwargs)
     except TypeError as error:
         raise TypeError(f"{function.__name__}(): {error}") from None
-    given = list(bound.arguments)
+    given = [name for name in bound.arguments if name not in static_names]
+    if in_axes is not None and (isinstance(in_axes, int) or len(in_axes) < len(given)):
+        given = [name for name in given if not _is_default(function, name, bound.arguments[name])]
     bound.apply_defaults()
     static = {name: value for name, value in bound.arguments.items() if name in static_names}
     names = [name for name in bound.arguments if name not in static]
-    axes = _axes_by_name(function, in_axes, [name for name in names if name in given])
+    axes = _axes_by_name(function, in_axes, given)
     taken = Arguments(static, [], [], [], [], 0)
     sizes: dict[str, int | None] = {}
     for name in names:
@@ -99,6 +102,12 @@ def take_apart(
         )
     size, all_stored = _of_one_size(taken.stored, sizes)
     return Arguments(static, taken.types, all_stored, taken.shared, taken.shared_types, size)
+
+
+def _is_default(function: Callable, name: str, value: Any) -> bool:
+    """Whether it is the number, text or None that stands for the parameter anyway: ``tf.function`` passes all of them."""
+    default = signature(function).parameters[name].default
+    return isinstance(value, bool | int | float | str | None) and keys.key(value) == keys.key(default)
 
 
 def _axes_by_name(function: Callable, in_axes: Axes, names: Sequence[str]) -> dict[str, int | None]:
