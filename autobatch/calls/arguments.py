@@ -105,7 +105,7 @@ def take_apart(
 
 
 def _is_default(function: Callable, name: str, value: Any) -> bool:
-    """Whether it is the number, text or None that stands for the parameter anyway: ``tf.function`` passes all of them."""
+    """Whether it is the number, text or None that stands for it anyway: ``tf.function`` passes all of them."""
     default = signature(function).parameters[name].default
     return isinstance(value, bool | int | float | str | None) and keys.key(value) == keys.key(default)
 
