@@ -62,8 +62,11 @@ def _tfp_chain(kernel: Any, seed: Any, problem: Problem, chains: int, transition
     return run
 
 
-def tfp_mcmc(problem: Problem, chains: int, transitions: int) -> Callable[[], Run]:
-    kernel = tfp.mcmc.NoUTurnSampler(problem.log_prob, problem.step_size, max_tree_depth=MAX_TREE_DEPTH)
+def tfp_mcmc(problem: Problem, chains: int, transitions: int, leapfrogs: int = 1) -> Callable[[], Run]:
+    """``leapfrogs``: of a leaf."""
+    kernel = tfp.mcmc.NoUTurnSampler(
+        problem.log_prob, problem.step_size, max_tree_depth=MAX_TREE_DEPTH, unrolled_leapfrog_steps=leapfrogs
+    )
     return _tfp_chain(kernel, (1, 2), problem, chains, transitions)
 
 
