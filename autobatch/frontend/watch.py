@@ -17,6 +17,7 @@ import dis
 import functools
 import itertools
 import logging
+import marshal
 import sys
 import types
 import weakref
@@ -287,7 +288,8 @@ def _parts(value: Any, name: str) -> tuple[tuple[Any, ...], tuple[str, ...]]:
         if len(found) > MOST_PARTS:
             return (value, object()), (name, CACHED)  # which is like no other
         seen.add(id(part))
-        for each in [] if _is_opaque(part) else parts_below(part):
+        data = _summary_of_data(part)
+        for each in [data] if data else [] if _is_opaque(part) else parts_below(part):
             under = type(each) is Under
             pending.append(each.part if under else each)
             owners.append(each.name if under else name)
@@ -420,6 +422,20 @@ def _summary(array: np.ndarray) -> Any:
     return array.tobytes() if array.nbytes <= SMALL_ARRAY else zlib.crc32(np.ascontiguousarray(array).data)
 
 
+def _summary_of_data(value: Any) -> bytes | None:
+    """The same of a long list of numbers, texts, and lists and tuples of them, or a long tuple of numbers and texts."""
+    if type(value) not in (list, tuple) or len(value) < LONG:
+        return None
+    if type(value) is tuple and not all(type(each) in _PLAIN for each in value):
+        return None
+    try:
+        written = marshal.dumps(value, 2)  # later versions write what is referred to twice in another way
+    except ValueError:
+        return None
+    return written if len(written) <= SMALL_ARRAY else b"%d %d" % (len(written), zlib.crc32(written))
+
+
+LONG = 100  # items of a list that is looked at as a whole
 SMALL_ARRAY = 4096  # bytes, up to which an array's contents are kept
 
 

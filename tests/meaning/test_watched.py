@@ -38,6 +38,30 @@ def attribute_of_a_number():
 
 
 @case
+def number_in_a_long_list():
+    items = [0] * 500
+    return lambda n: n + items[400], lambda: items.__setitem__(400, 7)
+
+
+@case
+def kind_of_a_number_in_a_long_list():
+    items = [1] * 500
+    return lambda n: n + len(repr(items[400])), lambda: items.__setitem__(400, True)
+
+
+@case
+def row_of_a_long_table():
+    rows = [[k, 1.5, "a"] for k in range(300)]
+    return lambda n: n + rows[200][0] * len(rows[200][2]), lambda: rows[200].__setitem__(2, "ab")
+
+
+@case
+def list_in_a_long_tuple():
+    rows = tuple([k] for k in range(300))
+    return lambda n: n + len(rows[200]), lambda: rows[200].append(5)
+
+
+@case
 def views_of_a_dict():
     d = {1: 2}
     keys, values = d.keys(), d.values()
@@ -204,3 +228,19 @@ def test_what_says_something_stays(monkeypatch):
     monkeypatch.setattr(specialisation, "_typed", None)  # it is not lowered again
     logger.info("something else")
     function(N)
+
+
+def test_a_million_numbers_stay(monkeypatch):
+    table = {"rows": [[0.5 * k] * 1000 for k in range(1000)]}
+
+    @ab.autobatch(backend="local_static", jit_compile=False)
+    def function(n):
+        return n * table["rows"][2][7]
+
+    assert function(N).numpy().tolist() == [1.0, 2.0, 5.0]
+    lowered = specialisation._typed
+    monkeypatch.setattr(specialisation, "_typed", None)
+    function(N)
+    monkeypatch.setattr(specialisation, "_typed", lowered)
+    table["rows"][2][7] = 3.0
+    assert function(N).numpy().tolist() == [3.0, 6.0, 15.0]
