@@ -167,7 +167,7 @@ def test_a_primitive_that_takes_the_whole_batch_only():
     while (expected < 100.0).numpy().any():
         expected = tf.where(expected < 100.0, expected + rows + 1.0, expected)
     np.testing.assert_array_equal(program(x), expected)
-    with pytest.raises(ab.errors.BatchShapeError, match="takes a batch of 200"):
+    with pytest.raises(ab.errors.SettingError, match="whole batch, which shards=2 cuts"):
         program.options(shards=2)(x)
 
 

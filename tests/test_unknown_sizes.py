@@ -108,6 +108,14 @@ def test_a_primitive_of_the_whole_batch(jit):
     assert_same(graph(x), centred_until_small(x))
 
 
+def test_a_primitive_of_the_whole_batch_gets_no_part_of_it():
+    x = tf.constant([9.0, -3.0, 0.25, 40.0])
+    with pytest.raises(SettingError, match="whole batch, which shards=2 cuts"):
+        centred_until_small.options(shards=2)(x)
+    with pytest.raises(SettingError, match="knows members by their lane"):
+        centred_until_small.map(x, lanes=2)
+
+
 def test_what_must_be_known():
     def traced(function, *shape):
         tf.function(function, [tf.TensorSpec(*shape)], autograph=False).get_concrete_function()

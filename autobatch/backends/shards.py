@@ -8,6 +8,7 @@ from statistics import mean
 
 import tensorflow as tf
 
+from autobatch import errors
 from autobatch.machine.blocks import Machine
 from autobatch.machine.sizes import lane_bytes
 from autobatch.options import Options
@@ -20,6 +21,8 @@ CACHED = 8 * 2**20  # bytes of the machine's state from which on smaller parts a
 
 def parts(machine: Machine, options: Options) -> int:
     """Into how many parts the machine's batch is to be cut."""
+    if machine.knows_positions and options.shards not in ("auto", 1):
+        raise errors.SettingError(f"A primitive with a size takes the whole batch, which shards={options.shards} cuts.")
     if options.shards != "auto":
         return min(options.shards, max(machine.size, 1))
     if machine.safe or machine.max_steps is not None or machine.knows_positions:

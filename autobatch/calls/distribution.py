@@ -53,6 +53,10 @@ def run(program: Specialisation, taken: Arguments, options: Options) -> Any:
     if strategy is tf.distribute.get_strategy() and not tf.distribute.has_strategy():
         raise errors.SettingError("The default strategy has no replicas.", help="leave strategy= out.")
     count = strategy.num_replicas_in_sync
+    machine = program.executable(taken.size, alone)
+    assert isinstance(machine, ProgramCounter)
+    if count > 1 and machine.machine(0, 1).knows_positions:
+        raise errors.SettingError("A primitive with a size takes the whole batch, of which a replica has a part.")
     bounds = [taken.size * k // count for k in range(count + 1)]
     mine = [Replica(k, device, bounds[k], bounds[k + 1]) for k, device in _own(strategy)]
     with ThreadPoolExecutor(len(mine)) as threads:
@@ -64,8 +68,6 @@ def run(program: Specialisation, taken: Arguments, options: Options) -> Any:
         except tf.errors.OpError as error:
             lost = Failure("another process", error.message)
     whole = [found.get(k, lost) for k in range(count)]
-    machine = program.executable(taken.size, alone)
-    assert isinstance(machine, ProgramCounter)
     outcome, failed = _joined(whole, np.diff(bounds).tolist())
 
     def execute() -> list:

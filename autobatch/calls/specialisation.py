@@ -266,7 +266,7 @@ class Specialisation:
         return f"`{entry.name}` for {', '.join(given)}"
 
     def _of_size(self, machine: ProgramCounter | LocalStatic | InGraph) -> str:
-        return f"{self}, in a batch of {machine.size or 'any size'}"
+        return f"{self}, in a batch of {'any size' if machine.size is None else machine.size}"
 
     @property
     def result_type(self) -> Any:
