@@ -37,14 +37,12 @@ FLAT = ("unbatched, Eager", "Stan")  # one chain after the other, or one on each
 Go = Callable[[], np.ndarray]  # runs all chains, and tells the gradients of each
 
 
-def run(
-    chain_counts: Sequence[int], patience: float, wanted: Sequence[str] = (LIMIT, *OURS, *PEERS)
-) -> Iterator[tuple[str, int, dict[str, float]]]:
+def run(chain_counts: Sequence[int], patience: float) -> Iterator[tuple[str, int, dict[str, float]]]:
     """Series, chains, and the median time of its runs with the gradients of one.
 
     patience: seconds that a series' runs for one number of chains may take; once a single one takes more, it ends.
     """
-    for series in installed(wanted):
+    for series in installed([LIMIT, *OURS, *PEERS]):
         for chains in chain_counts:
             row = _timed(_made(series, chains), patience)
             yield series, chains, row

@@ -43,8 +43,8 @@ def _taken_up(function: Any, *args: Any) -> Any:
     return run.result()
 
 
-def of_unknown_size(function: Any, *args: Any, **how: Any) -> Any:
-    """In a ``tf.function``, of which ``how`` says more, that learns the batch size when it is called."""
+def _of_unknown_size(function: Any, *args: Any) -> Any:
+    """In a ``tf.function`` that learns the batch size when it is called."""
     function = function.options(max_depth=40, max_length=64)
     axes = function._options.in_axes
     axes = axes if isinstance(axes, tuple) else [axes] * len(args)
@@ -52,7 +52,7 @@ def of_unknown_size(function: Any, *args: Any, **how: Any) -> Any:
         tf.nest.map_structure(lambda leaf, axis=axis: _without_size(leaf, axis), arg)
         for arg, axis in zip(args, axes, strict=True)
     ]
-    graph = tf.function(function, autograph=False, **how).get_concrete_function(*specs)
+    graph = tf.function(function, autograph=False).get_concrete_function(*specs)
     flat = [leaf for leaf in tf.nest.flatten(args) if tf.is_tensor(leaf)]
     return tf.nest.pack_sequence_as(graph.structured_outputs, tf.nest.flatten(graph(*flat)))
 
@@ -69,7 +69,7 @@ def _without_size(leaf: Any, axis: int | None) -> Any:
 MODES = {name: _called(name) for name in BACKENDS} | {
     "map": _mapped,
     "run": _taken_up,
-    "of_unknown_size": of_unknown_size,
+    "of_unknown_size": _of_unknown_size,
 }
 ALWAYS = ("program_counter", "local_static")
 

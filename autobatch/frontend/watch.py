@@ -426,15 +426,22 @@ def _summary_of_data(value: Any) -> bytes | None:
     """The same of a long list of numbers, texts, and lists and tuples of them, or a long tuple of numbers and texts."""
     if type(value) not in (list, tuple) or len(value) < LONG:
         return None
-    if type(value) is tuple and not all(type(each) in _PLAIN for each in value):
-        return None
     try:
+        if not _is_data(value) or (type(value) is tuple and not _KINDS.issuperset(map(type, value))):
+            return None
         written = marshal.dumps(value, 2)  # later versions write what is referred to twice in another way
-    except ValueError:
+    except (ValueError, RecursionError):  # too deep, or it contains itself
         return None
     return written if len(written) <= SMALL_ARRAY else b"%d %d" % (len(written), zlib.crc32(written))
 
 
+def _is_data(value: Sequence[Any]) -> bool:
+    """Whether nothing else is in it: of an array, say, marshal writes the bytes without the dtype."""
+    kinds = set(map(type, value)) - _KINDS
+    return kinds <= {list, tuple} and (not kinds or all(_is_data(each) for each in value if type(each) in kinds))
+
+
+_KINDS = {*_PLAIN}
 LONG = 100  # items of a list that is looked at as a whole
 SMALL_ARRAY = 4096  # bytes, up to which an array's contents are kept
 

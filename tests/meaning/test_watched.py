@@ -56,6 +56,12 @@ def row_of_a_long_table():
 
 
 @case
+def array_in_a_long_list():
+    rows = [np.array([1, 2], np.int32) for _ in range(300)]
+    return lambda n: n + rows[200].dtype.name.count("f"), lambda: rows.__setitem__(200, rows[200].view(np.float32))
+
+
+@case
 def list_in_a_long_tuple():
     rows = tuple([k] for k in range(300))
     return lambda n: n + len(rows[200]), lambda: rows[200].append(5)
