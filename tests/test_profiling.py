@@ -37,7 +37,7 @@ def calls(n):
 @pytest.fixture
 def small(monkeypatch):
     """Chunks and engines of few members."""
-    monkeypatch.setattr(partial, "CHUNK", 2)
+    monkeypatch.setattr(partial, "LARGEST", 2)
     monkeypatch.setattr(compaction, "SMALLEST", 1)
     monkeypatch.setattr(compaction, "RATIO", 2)
     monkeypatch.setattr(dispatch, "LOOK", 1)

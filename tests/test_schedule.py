@@ -73,7 +73,7 @@ def test_how_many_parts(monkeypatch):
 
 @pytest.fixture
 def chunks_of_two(monkeypatch):
-    monkeypatch.setattr(partial, "CHUNK", 2)
+    monkeypatch.setattr(partial, "LARGEST", 2)
 
 
 @pytest.mark.usefixtures("chunks_of_two")

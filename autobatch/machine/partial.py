@@ -1,7 +1,7 @@
 """How a block runs of which some lanes only wait for it: masked, or on chunks of the lanes that do.
 
-A masked run costs what all lanes cost.  A gathered one takes the registers of CHUNK waiting lanes out, runs the block
-on these, and puts back what it sets: its cost is that of the waiting lanes, and of the rows that it moves.
+A masked run costs what all lanes cost.  A gathered one takes the registers of a chunk of the waiting lanes out, runs
+the block on these, and puts back what it sets: its cost is that of the waiting lanes, and of the rows that it moves.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from autobatch import ir
 from autobatch.machine import sizes
 from autobatch.machine.blocks import Machine, State
 
-CHUNK = 32
+SMALLEST, LARGEST = 8, 32  # lanes of a chunk: with fewer, a product no longer fills the processor's vectors
 ROW = 1000  # what it costs to move a lane's row of one register, in the unit of passes/costs.py
 
 RunBlock = Callable[[int, State, Sequence[tf.Tensor]], State]  # (block, state, shared) -> the changed parts
@@ -43,11 +43,16 @@ PARTIALS = {"auto": auto, "mask": mask, "gather": gather}
 def can_gather(machine: Machine, i: int) -> bool:
     """Whether the block touches only registers, and takes any number of lanes; outside XLA no block can."""
     block, storage = machine.program.blocks[i], machine.stored.blocks[i]
-    if machine.safe or machine.max_steps is not None or sizes.lanes(machine) <= CHUNK:
+    if machine.safe or machine.max_steps is not None or sizes.lanes(machine) <= _chunk(machine):
         return False
     saves = any((step.saves | step.restores) & machine.stored.stacked for step in storage.steps)
     whole = any(isinstance(op, ir.Assign) and (op.function.size or op.function.kind == "write") for op in block.ops)
     return not (saves or whole or isinstance(block.terminator, ir.PushJump))
+
+
+def _chunk(machine: Machine) -> int:
+    """A quarter of the lanes: a larger one is seldom full, and of smaller ones there are more to run."""
+    return min(max(sizes.lanes(machine) // 4, SMALLEST), LARGEST)
 
 
 def _rows(machine: Machine, i: int) -> int:
@@ -64,18 +69,19 @@ def _gathering(machine: Machine, chosen: Sequence[bool]) -> RunBlock:
 
 def _in_chunks(machine: Machine, i: int, state: State, shared: Sequence[tf.Tensor]) -> State:
     """Full chunks only, if there is one: the rest waits for more."""
-    small, size = replace(machine, size=CHUNK), machine.size
+    length, size = _chunk(machine), machine.size
+    small = replace(machine, size=length)
     waiting = tf.equal(state["pc"], i)
-    place = tf.where(waiting, tf.cumsum(tf.cast(waiting, tf.int32)) - 1, size + CHUNK)
-    none = tf.fill([size + CHUNK], size)
+    place = tf.where(waiting, tf.cumsum(tf.cast(waiting, tf.int32)) - 1, size + length)
+    none = tf.fill([size + length], size)
     lanes = tf.tensor_scatter_nd_update(none, place[:, tf.newaxis], tf.range(size))  # XLA drops what is out of range
-    chunks = tf.maximum(tf.reduce_sum(tf.cast(waiting, tf.int32)) // CHUNK, 1)
+    chunks = tf.maximum(tf.reduce_sum(tf.cast(waiting, tf.int32)) // length, 1)
     read = machine.keys_read(i)
 
     def chunk(k: tf.Tensor, changed: State) -> tuple[tf.Tensor, State]:
-        now = tf.slice(lanes, [k * CHUNK], [CHUNK])
+        now = tf.slice(lanes, [k * length], [length])
         row, there = tf.minimum(now, size - 1), now < size
-        taken = {key: _before_chunk(key, leaf) for key, leaf in changed.items()}
+        taken = {key: _before_chunk(key, leaf, length) for key, leaf in changed.items()}
         taken |= {key: tf.gather(changed.get(key, state[key]), row, axis=machine.axis(key)) for key in read}
         taken["pc"] = tf.where(there, i, -1)
         new = small.run_block(i, taken, shared)
@@ -86,8 +92,8 @@ def _in_chunks(machine: Machine, i: int, state: State, shared: Sequence[tf.Tenso
     return tf.while_loop(lambda k, _: k < chunks, chunk, (0, changed), parallel_iterations=1)[1]
 
 
-def _before_chunk(key: str, leaf: tf.Tensor) -> tf.Tensor:
-    return leaf if Machine.axis(key) is None else tf.zeros([CHUNK, *leaf.shape[1:]], leaf.dtype)
+def _before_chunk(key: str, leaf: tf.Tensor, length: int) -> tf.Tensor:
+    return leaf if Machine.axis(key) is None else tf.zeros([length, *leaf.shape[1:]], leaf.dtype)
 
 
 def _put_back(key: str, leaf: tf.Tensor, index: tf.Tensor, new: tf.Tensor) -> tf.Tensor:
