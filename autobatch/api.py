@@ -220,7 +220,7 @@ class Autobatched:
         receiver = tuple(signature(self._fn).parameters)[:1] if self._is_method else ()
         return (*receiver, *self._options.static_argnames)
 
-    def map(self, *args: Any, lanes: int = 1024, progress: bool = False, **kwargs: Any) -> Any:
+    def map(self, *args: Any, lanes: int | Literal["auto"] = 1024, progress: bool = False, **kwargs: Any) -> Any:
         """Calls the function for any number of members, with ``lanes`` of them at work at a time.
 
         A lane whose member is done takes the next one while the machine runs, so no member waits for another that takes
@@ -232,7 +232,8 @@ class Autobatched:
         Args:
           *args: as for a call; or, so that they need not fit into memory, members that come one by one: a
             ``tf.data.Dataset``, a generator or another iterator in place of each argument with a batch axis.
-          lanes: how many members are at work at a time.
+          lanes: how many members are at work at a time; "auto": some members of a large batch run on 1,024, and on more
+            or fewer as long as that is faster, the others on the best number, which later calls begin with.
           progress: whether to show a bar.
           **kwargs: likewise.
 
@@ -243,8 +244,9 @@ class Autobatched:
         ``tf.function``, for another backend than "program_counter", with ``max_steps``, or if a primitive has a
         ``size``.
         """
-        mapping.check(self._options, lanes)
-        if any(map(streams.is_stream, (*args, *kwargs.values()))):
+        comes_singly = any(map(streams.is_stream, (*args, *kwargs.values())))
+        mapping.check(self._options, lanes, may_try=not comes_singly)
+        if comes_singly:
             if any(axis not in (0, None) for axis in tf.nest.flatten(self._options.in_axes)):
                 raise errors.SettingError("Members that come one by one have no batch axis: in_axes must be 0 or None.")
             calls = streams.Calls(args, kwargs)

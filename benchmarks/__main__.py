@@ -1,7 +1,7 @@
 """python -m benchmarks [NAME]: prints tables, writes JSON to benchmarks/results/.
 
-NAME: fibonacci, dispatch, writes, overhead, traces; or, which run only by name, nuts, kernel, programs, ablation,
-account, compiling, refill, load, memory, correctness, figures (the paper's experiments), report.
+NAME: fibonacci, dispatch, writes, overhead, traces; or, which run only by name, nuts, kernel, programs, plain,
+ablation, account, compiling, refill, load, memory, correctness, figures (the paper's experiments), report.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from benchmarks import kernel as kernel_benchmark
 from benchmarks import load as load_benchmark
 from benchmarks import nuts as nuts_benchmark
 from benchmarks import overhead as overhead_benchmark
+from benchmarks import plain as plain_benchmark
 from benchmarks import programs as programs_benchmark
 from benchmarks import refill as refill_benchmark
 from benchmarks import traces as traces_benchmark
@@ -121,6 +122,20 @@ def programs(names: str = typer.Option("", help="which, with commas between; all
         found[name] = programs_benchmark.run(name, rounds)
         show(name, found[name])
         save("programs", found)
+
+
+@app.command()
+def plain(
+    names: str = typer.Option("", help="which, with commas between; all if none"),
+    members: str = typer.Option(",".join(map(str, plain_benchmark.SIZES)), help="how many, with commas between"),
+) -> None:
+    """Programs of plain numbers at several sizes of batch, beside jax.vmap and Numba, if they are installed."""
+    found: dict[str, dict[int, dict[str, dict[str, float]]]] = {}
+    for name in names.split(",") if names else plain_benchmark.PROGRAMS:
+        for count, rows in plain_benchmark.run(name, tuple(map(int, members.split(",")))):
+            show(f"{name}, {count:,} members", rows)
+            found.setdefault(name, {})[count] = rows
+            save("plain", found)
 
 
 @app.command()

@@ -27,7 +27,11 @@ CHOICES = {
 def nuts(
     chains: int, trajectories: int, problem: str = "gaussian", max_tree_depth: int = 10, leapfrogs: int = 1
 ) -> tuple[ab.Autobatched, tuple]:
-    """NUTS's transitions alone, and what to call them with; its result is (state, (leapfrogs, ...))."""
+    """NUTS's transitions alone, and what to call them with; its result is (state, (leapfrogs, ...)).
+
+    ``leapfrogs`` of a leaf share the problem's step: with four of the whole step a trajectory could turn all the way
+    round between two leaves, unseen.
+    """
     target = PROBLEMS[problem]()
     density = partial(value_and_gradient, lambda q: target.log_prob(q[tf.newaxis])[0])
     sampler = Multinomial(density, max_tree_depth, leapfrogs_per_leaf=leapfrogs)
@@ -35,7 +39,7 @@ def nuts(
     start = State(q, *tf.vectorized_map(sampler.density, q))
     keys = ab.random.split(ab.random.key(0), chains)
     function = several_transitions.options(in_axes=(0, None, None, 0))
-    return function, (sampler, trajectories, start, target.step_size, tf.ones([target.dimensions]), keys)
+    return function, (sampler, trajectories, start, target.step_size / leapfrogs, tf.ones([target.dimensions]), keys)
 
 
 def run(chains: int, trajectories: int, rounds: int) -> dict[str, dict[str, float]]:

@@ -11,6 +11,7 @@ from matplotlib import ticker
 
 from benchmarks.nuts import LIMIT
 from benchmarks.paper_utilization import LOCAL
+from benchmarks.plain import NUMBA, VMAP
 from benchmarks.problems import PROBLEMS
 from benchmarks.programs import AUTO, FIXED, LOOP
 from benchmarks.report import DOCS, ON_DEVICE, on_device
@@ -65,21 +66,47 @@ def plot_programs() -> Path:
     return _saved(figure, "programs", "programs.png")
 
 
+def plot_plain() -> Path:
+    """Each program's nanoseconds a member against their number, both logarithmic."""
+    programs = load("plain")["results"]
+    figure, axes = plt.subplots(3, 4, figsize=(11, 7.5), sharex=True, layout="constrained")
+    styles = {
+        AUTO: {"color": "C0", "linewidth": 2.5},
+        VMAP: {"color": "C3"},
+        NUMBA: {"color": "0.4", "linestyle": "--"},
+    }
+    for axis, (name, by_count) in zip(axes.flat, programs.items(), strict=False):
+        for system, style in styles.items():
+            times = {int(n): 1e9 * rows[system]["median"] / int(n) for n, rows in by_count.items() if system in rows}
+            axis.loglog([*times], [*times.values()], "o-", markersize=4, label=system, **style)
+        axis.set_title(name, fontsize=10)
+        axis.yaxis.set_major_formatter(ticker.StrMethodFormatter("{x:,.0f}"))
+        axis.minorticks_off()
+        axis.grid(alpha=0.3)
+    for axis in axes.flat[len(programs) :]:
+        axis.axis("off")
+    axes.flat[-1].legend(*axes.flat[1].get_legend_handles_labels(), loc="center", title="nanoseconds a member")
+    for axis in (*axes[-1][:-1], axes[-2][-1]):
+        axis.set_xlabel("members")
+        axis.xaxis.set_major_formatter(ticker.EngFormatter(sep=""))
+        axis.tick_params(labelbottom=True)
+    return _saved(figure, "plain", "plain.png")
+
+
 def plot_throughput() -> Path:
-    """The paper's figure 6: gradients a second against the number of chains, both logarithmic."""
+    """The paper's figure 6: gradients a second against the number of chains, both logarithmic; all runs in a band."""
     figure, axis = plt.subplots(figsize=(8, 5), layout="constrained")
     for name, rows in load("paper_throughput")["results"].items():
         chains, rates = [int(c) for c in rows], [row["gradients_per_second"] for row in rows.values()]
-        if name == LIMIT:
-            axis.loglog(chains, rates, "--", color="0.4", label=name)
-        elif len(rows) == 1:
-            axis.axhline(
-                rates[0], linestyle=":", color=axis._get_lines.get_next_color(), label=f"{name} (of any number)"
-            )
-        else:
-            axis.loglog(
-                chains, rates, "o-", markersize=4, label=name, linewidth=3 if "program counter" in name else 1.5
-            )
+        if len(rows) == 1:
+            color = axis._get_lines.get_next_color()
+            axis.axhline(rates[0], linestyle=":", color=color, label=f"{name} (of any number)")
+            continue
+        style = {"color": "0.4", "linestyle": "--"} if name == LIMIT else {}
+        width = 3 if "program counter" in name else 1.5
+        (line,) = axis.loglog(chains, rates, marker="o", markersize=4, label=name, linewidth=width, **style)
+        slowest, fastest = ([row[end] for row in rows.values()] for end in ("slowest", "fastest"))
+        axis.fill_between(chains, slowest, fastest, color=line.get_color(), alpha=0.15, linewidth=0)
     axis.set(xlabel="chains", ylabel="gradients a second")
     axis.xaxis.set_major_formatter(ticker.StrMethodFormatter("{x:,.0f}"))
     axis.yaxis.set_major_formatter(ticker.StrMethodFormatter("{x:,.0f}"))
@@ -133,6 +160,7 @@ def _saved(figure: Any, results: str, name: str) -> Path:
 PLOTS = {  # by the results that they show
     "nuts_gaussian": plot_nuts,
     "programs": plot_programs,
+    "plain": plot_plain,
     "paper_throughput": plot_throughput,
     "paper_utilization": plot_utilization,
     "h100": plot_on_device,

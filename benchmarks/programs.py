@@ -14,8 +14,9 @@ import tensorflow as tf
 from tensorflow_probability.python.experimental import auto_batching
 
 import autobatch as ab
+from benchmarks import with_jax
 from benchmarks.footprint import added_bytes
-from benchmarks.rarely import rarely, with_jax, with_vectorized_map
+from benchmarks.rarely import rarely, with_vectorized_map
 from benchmarks.timing import in_turn
 from examples.fibonacci import fibonacci
 
@@ -49,28 +50,6 @@ def collatz(n):
         n = n // 2 if n % 2 == 0 else 3 * n + 1
         steps += 1
     return steps
-
-
-def _collatz_jax(n: tf.Tensor) -> Callable[[], Any]:
-    import jax
-    import jax.numpy as jnp
-
-    def one(n: Any) -> Any:
-        def body(carry: Any) -> Any:
-            n, steps = carry
-            return jnp.where(n % 2 == 0, n // 2, 3 * n + 1), steps + 1
-
-        return jax.lax.while_loop(lambda carry: carry[0] != 1, body, (n, 0))[1]
-
-    with jax.enable_x64(True):
-        start, compiled = jnp.array(np.asarray(n)), jax.jit(jax.vmap(one))
-        compiled(start)
-
-    def run() -> np.ndarray:
-        with jax.enable_x64(True):
-            return np.asarray(compiled(start))
-
-    return run
 
 
 def _collatz_vectorized_map(n: tf.Tensor) -> Callable[[], Any]:
@@ -169,31 +148,7 @@ def oscillator(stiffness, tolerance):
     return y, steps
 
 
-def _oscillator_jax(stiffness: tf.Tensor, tolerance: tf.Tensor) -> Callable[[], Any]:
-    import jax
-    import jax.numpy as jnp
-
-    def one(stiffness: Any, tolerance: Any) -> Any:
-        def body(carry: Any) -> Any:
-            y, v, t, h, steps = carry
-            k = stiffness * (1.0 - y**2) * v - y
-            y_next, v_next = y + h * v, v + h * k
-            k_next = stiffness * (1.0 - y_next**2) * v_next - y_next
-            error = 0.5 * h * jnp.maximum(jnp.abs(v_next - v), jnp.abs(k_next - k))
-            good = error < tolerance
-            y = jnp.where(good, y + 0.5 * h * (v + v_next), y)
-            v, t = jnp.where(good, v + 0.5 * h * (k + k_next), v), jnp.where(good, t + h, t)
-            factor = jnp.minimum(2.0, jnp.maximum(0.2, 0.9 * jnp.sqrt(tolerance / (error + 1e-12))))
-            return y, v, t, jnp.minimum(h * factor, 10.0 - t + 1e-6), steps + 1
-
-        y, _, _, _, steps = jax.lax.while_loop(lambda c: c[2] < 10.0, body, (2.0, 0.0, 0.0, 0.01, 0))
-        return y, steps
-
-    args, compiled = (jnp.array(np.asarray(stiffness)), jnp.array(np.asarray(tolerance))), jax.jit(jax.vmap(one))
-    return lambda: compiled(*args)
-
-
-def _trees(count: int, size: int) -> tuple[tf.Tensor, ...]:
+def random_trees(count: int, size: int) -> tuple[tf.Tensor, ...]:
     """Random trees, each with up to ``size`` nodes; its root is node 0."""
     rng = np.random.default_rng(0)
     kind, left, right = (np.zeros([count, size], np.int32) for _ in range(3))
@@ -222,24 +177,24 @@ def programs() -> dict[str, Program]:
         "collatz": Program(
             collatz,
             (tf.range(1, 10**6 + 1, dtype=tf.int64),),
-            {"jax.vmap of while_loop": _collatz_jax, "tf.vectorized_map of while_loop": _collatz_vectorized_map},
+            {"jax.vmap of while_loop": with_jax.collatz, "tf.vectorized_map of while_loop": _collatz_vectorized_map},
         ),
         "quadrature": Program(
             quadrature,
             (uniform(-3, 0), uniform(0, 3), tf.constant(10.0 ** rng.uniform(-7, -3, 1000), tf.float32)),
             {"TFP auto_batching": _quadrature_tfp},
         ),
-        "trees": Program(evaluate, _trees(1000, 63)),
+        "trees": Program(evaluate, random_trees(1000, 63)),
         "queens": Program(queens, (boards, zeros, zeros, zeros, zeros)),
         "oscillator": Program(
             oscillator,
             (uniform(0, 10), tf.constant(10.0 ** rng.uniform(-5, -3, 1000), tf.float32)),
-            {"jax.vmap of while_loop": _oscillator_jax},
+            {"jax.vmap of while_loop": with_jax.oscillator},
         ),
         "rarely": Program(
             rarely,
             (tf.constant(rng.integers(0, 65537, 1000), tf.int32),),
-            {"jax.vmap of cond": with_jax, "tf.vectorized_map of cond": with_vectorized_map},
+            {"jax.vmap of cond": with_jax.rarely, "tf.vectorized_map of cond": with_vectorized_map},
         ),
     }
 

@@ -31,25 +31,6 @@ def rarely(word):
     return tf.reduce_sum(v)
 
 
-def with_jax(word: tf.Tensor) -> Callable[[], Any]:
-    import jax
-    import jax.numpy as jnp
-
-    weights = jnp.array(MATRIX)
-
-    def one(word: Any) -> Any:
-        def turn(_: Any, carry: Any) -> Any:
-            word, v = carry
-            word = (word * 75 + 74) % 65537
-            costly = lambda v: jax.lax.fori_loop(0, ROUNDS, lambda _, v: jnp.tanh(weights @ v), v)
-            return word, jax.lax.cond(word % RARITY == 0, costly, lambda v: v + 0.01, v)
-
-        return jnp.sum(jax.lax.fori_loop(0, TURNS, turn, (word, jnp.ones(SIZE)))[1])
-
-    start, compiled = jnp.array(np.asarray(word)), jax.jit(jax.vmap(one))
-    return lambda: compiled(start)
-
-
 def with_vectorized_map(word: tf.Tensor) -> Callable[[], Any]:
     def one(word: tf.Tensor) -> tf.Tensor:
         def turn(k: tf.Tensor, word: tf.Tensor, v: tf.Tensor) -> tuple[tf.Tensor, ...]:

@@ -65,6 +65,21 @@ def programs_table() -> str:
     return "\n".join(lines)
 
 
+def plain_table() -> str:
+    """Rows are programs and systems, columns numbers of members, cells nanoseconds a member."""
+    programs = load("plain")["results"]
+    counts = list(dict.fromkeys(count for by_count in programs.values() for count in by_count))
+    lines = ["| | | " + " | ".join(f"{int(count):,}" for count in counts) + " |", "|" + " --- |" * (len(counts) + 2)]
+    for name, by_count in programs.items():
+        for system in dict.fromkeys(system for rows in by_count.values() for system in rows):
+            rows = [by_count.get(count, {}).get(system) for count in counts]
+            cells = [
+                _short(1e9 * row["median"] / int(count)) if row else "" for count, row in zip(counts, rows, strict=True)
+            ]
+            lines.append(f"| {name if system == AUTO else ''} | {system} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
 def ablation_table() -> str:
     """Rows are what is left out; for each program the time, against that with everything, steps, bytes of a lane."""
     programs = load("ablation")["results"]
@@ -257,6 +272,7 @@ def write_tables() -> None:
         "systems": systems_table,
         "times": times_table,
         "programs": programs_table,
+        "plain": plain_table,
         "ablation": ablation_table,
         "account": account_table,
         "throughput": throughput_table,

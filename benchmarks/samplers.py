@@ -63,9 +63,12 @@ def _tfp_chain(kernel: Any, seed: Any, problem: Problem, chains: int, transition
 
 
 def tfp_mcmc(problem: Problem, chains: int, transitions: int, leapfrogs: int = 1) -> Callable[[], Run]:
-    """``leapfrogs``: of a leaf."""
+    """``leapfrogs``: of a leaf, which share the problem's step."""
     kernel = tfp.mcmc.NoUTurnSampler(
-        problem.log_prob, problem.step_size, max_tree_depth=MAX_TREE_DEPTH, unrolled_leapfrog_steps=leapfrogs
+        problem.log_prob,
+        problem.step_size / leapfrogs,
+        max_tree_depth=MAX_TREE_DEPTH,
+        unrolled_leapfrog_steps=leapfrogs,
     )
     return _tfp_chain(kernel, (1, 2), problem, chains, transitions)
 

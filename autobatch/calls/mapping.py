@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,31 +15,45 @@ from autobatch.backends.members import Batch, Finished
 from autobatch.backends.program_counter import ProgramCounter
 from autobatch.calls import streams
 from autobatch.calls.arguments import Arguments
+from autobatch.calls.lanes import USUAL, Trials, worth_trying
 from autobatch.calls.specialisation import Specialisation, check_attended, check_untaped
 from autobatch.options import Options
 from autobatch.progress import Bar
 from autobatch.tracing.vectorize import Stored
 
 
-def check(options: Options, lanes: Any) -> None:
-    """Raises SettingError for what ``map`` cannot use."""
+def check(options: Options, lanes: Any, may_try: bool = False) -> None:
+    """Raises SettingError for what ``map`` cannot use; ``may_try``: whether ``lanes`` may be "auto"."""
     check_attended("f.map", "lanes that could take another member", options)
     if options.strategy is not None:
         raise errors.SettingError("The lanes of f.map are of one machine: it has no strategy.")
     if options.max_steps is not None or options.deadline is not None:
         raise errors.SettingError("max_steps and deadline are limits of a call; f.map has none.")
+    is_auto = isinstance(lanes, str) and lanes == "auto"
+    if is_auto and may_try:
+        return
     if isinstance(lanes, bool) or not isinstance(lanes, int | np.integer) or lanes < 1:
-        raise errors.SettingError(f"lanes must be an int of at least 1, not {lanes!r}.")
+        help = 'lanes="auto" tries with members of a batch, in f.map.' if is_auto else ""
+        raise errors.SettingError(f"lanes must be an int of at least 1, not {lanes!r}.", help=help)
 
 
-def batch(program: Specialisation, taken: Arguments, options: Options, lanes: int, progress: bool) -> Any:
+def batch(program: Specialisation, taken: Arguments, options: Options, lanes: int | str, progress: bool) -> Any:
     """What a call returns."""
     check_untaped("f.map", taken)
-    machine = _machine(program, options, min(lanes, taken.size))
-    source = Batch(program.arguments(taken), taken.size)
+    machine = functools.partial(_machine, program, options)
+    arguments, numbers, known = program.arguments(taken), [USUAL], program.best_lanes
+    if lanes == "auto":
+        numbers = worth_trying(taken.size) or numbers
+        lanes = known.get((options, *numbers), "auto") if len(numbers) > 1 else USUAL
     with Bar(total=taken.size, unit="member", disable=not progress) as bar:
-        (finished,) = machine.members(source, taken.shared, bar.update)
-    return _results(program, machine, taken, finished)
+        if lanes == "auto":
+            finished, best = Trials(machine, arguments, taken.size, taken.shared, bar.update).run(numbers)
+            known[(options, *numbers)] = best
+        else:
+            best = min(int(lanes), taken.size)
+            (finished,) = machine(best).members(Batch(arguments, taken.size), taken.shared, bar.update)
+        bar.set_postfix_str(f"on {best:,} lanes")
+    return _results(program, machine(best), taken, finished)
 
 
 def stream(
@@ -46,7 +61,7 @@ def stream(
     take_apart: Callable[[Any, Any], Arguments],
     program_for: Callable[[Arguments], Specialisation],
     options: Options,
-    lanes: int,
+    lanes: int | str,
     progress: bool,
 ) -> Iterator[Any]:
     """What each member returns, one after the other."""
@@ -63,7 +78,7 @@ def stream(
         )
         raise errors.BatchShapeError(error.message, help=f"{error.help} {help}".lstrip()) from None
     program = program_for(taken)
-    machine = _machine(program, options, lanes)
+    machine = _machine(program, options, int(lanes))
     source = _Stream(calls, take_apart, lambda later: program_for(later) is program, program, taken)
     with Bar(unit="member", disable=not progress) as bar:
         for finished in machine.members(source, taken.shared, bar.update):
@@ -108,7 +123,7 @@ class _Stream:
 
 
 def _machine(program: Specialisation, options: Options, lanes: int) -> ProgramCounter:
-    machine = program.executable(int(lanes), options)
+    machine = program.executable(lanes, options)
     assert isinstance(machine, ProgramCounter)
     if machine.machine(0, 1).knows_positions:
         raise errors.SettingError("A primitive with a size knows members by their lane, which f.map gives to others.")

@@ -169,6 +169,7 @@ class Specialisation:
         self.executables = Recent[tuple, ProgramCounter | LocalStatic](self._of_size, frames=5)
         self.graphs = Recent[tuple, InGraph](self._of_size, frames=5)
         self.pausables = Recent[tuple, ProgramCounter](self._of_size, frames=5)
+        self.best_lanes: dict[tuple, int] = {}  # that `f.map` has found, by options and size
         self.replaced = 0  # how many for the same arguments came before, each used once
         self._book = keeping.book(callee, taken, list_capacity) if keeping.keeps(options) else None
         kept = None if self._book is None else self._book.read(options.optimizations)
