@@ -16,7 +16,7 @@ NUMBERS = (256, 1024, 4096, 16384)  # of lanes that are tried
 USUAL = 1024  # that is tried first, and taken where there are too few members for trials
 FILLS = 4  # times that a trial fills its lanes, at least
 SHARE = 4  # of the members one in so many is for trials
-ENOUGH = 0.2  # seconds that a trial takes, if there are members for it
+TRIAL = SHARE * len(NUMBERS)  # and one in so many for each, so that all do as much
 
 
 class Trials:
@@ -34,13 +34,12 @@ class Trials:
         notice: Callable[[int], object],
     ):
         self.machine, self.size, self.shared, self.notice = machine, size, shared, notice
-        self.spare = len(range(0, size, SHARE))  # members for trials: of all parts of the batch, in no order
-        trials = np.random.default_rng(0).permutation(self.spare) * SHARE
+        trials = SHARE * np.random.default_rng(0).permutation(size // SHARE)  # of all parts of the batch, in no order
         self.order = np.concatenate([trials, np.setdiff1d(np.arange(size), trials, assume_unique=True)])
         self.arguments = tf.nest.map_structure(lambda leaf: tf.gather(leaf, self.order), arguments)
         self.done: list[Finished] = []
         self.first = 0
-        self.rates: dict[int, float] = {}  # members a second, by the number of lanes
+        self.rates: dict[int, float] = {}  # by the number of lanes
 
     def run(self, numbers: Sequence[int]) -> tuple[Finished, int]:
         """What all members return, in their order; and the best of these numbers of lanes."""
@@ -57,12 +56,8 @@ class Trials:
     def _rate(self, lanes: int) -> float:
         if lanes not in self.rates:
             self._go(lanes, 1)  # compiles
-            count, seconds = FILLS * lanes, 0.0
-            while seconds < ENOUGH and self.first + count <= self.spare:
-                seconds = self._go(lanes, count)
-                self.rates[lanes] = count / seconds
-                count *= 2
-        return self.rates.get(lanes, 0.0)
+            self.rates[lanes] = 1 / self._go(lanes, self.size // TRIAL - 1)
+        return self.rates[lanes]
 
     def _go(self, lanes: int, count: int) -> float:
         """Runs the next members; returns the seconds that it took."""
@@ -87,7 +82,7 @@ class _Stretch(Batch):
 
 def worth_trying(size: int) -> list[int]:
     """The numbers of lanes for which a batch of this size has members to spare."""
-    return [lanes for lanes in NUMBERS if 2 * FILLS * SHARE * lanes <= size]
+    return [lanes for lanes in NUMBERS if TRIAL * FILLS * lanes <= size]
 
 
 def climbed(numbers: Sequence[int], start: int, rate: Callable[[int], float]) -> int:
