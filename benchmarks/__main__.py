@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+import autobatch as ab
 from benchmarks import ablation as ablation_benchmark
 from benchmarks import account as account_benchmark
 from benchmarks import choices, paper_throughput, paper_utilization
@@ -75,11 +76,19 @@ def ablation(chains: int = 256, trajectories: int = 3, rounds: int = 5) -> None:
 
 
 @app.command()
-def account(chains: int = 1024, trajectories: int = 10, rounds: int = 9) -> None:
-    """Where NUTS's time goes: each block's runs, its time by itself, and the bytes that it moves."""
-    results = account_benchmark.run(chains, trajectories, rounds)
-    show(f"NUTS, 100-dimensional Gaussian, {chains} chains: 300 runs of each block", results)
-    save("account", results)
+def account(
+    program: str = typer.Option("nuts", help="nuts, or one of plain's programs"), members: int = 1024, rounds: int = 9
+) -> None:
+    """Where a program's time goes: each block's runs, its time by itself, and the bytes that it moves."""
+    results = account_benchmark.run(*_called(program, members), members, rounds)
+    show(f"{program}, {members:,} members: {account_benchmark.REPEATS} runs of each block", results)
+    save("account" if program == "nuts" else f"account_{program}", results)
+
+
+def _called(program: str, members: int) -> tuple[ab.Autobatched, tuple]:
+    if program == "nuts":
+        return dispatch_benchmark.nuts(members, 10)
+    return plain_benchmark.called(program, members)
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""Where the time of NUTS's transitions goes: each block by itself, its runs, and the bytes that it moves."""
+"""Where a program's time goes: each block by itself, its runs, and the bytes that it moves."""
 
 from __future__ import annotations
 
@@ -11,29 +11,28 @@ import autobatch as ab
 from autobatch.ir.leaves import leaf_type
 from autobatch.machine.blocks import Machine, State
 from autobatch.machine.xla import fitted, whole_loops
-from benchmarks.dispatch import nuts
 from benchmarks.timing import in_turn
 
 REPEATS = 300  # runs in one loop, so that starting it does not count
 COPIED = 2**17  # float32 numbers: as many as a block moves
 ALL, COPY = "all", "a copy"
+WARM = 5  # calls of the whole before those that count, in which the machine compiles smaller ones
 
 
-def run(chains: int, trajectories: int, rounds: int) -> dict[str, dict[str, float]]:
+def run(function: ab.Autobatched, args: tuple, members: int, rounds: int) -> dict[str, dict[str, float]]:
     """Seconds of each block: a run of it, all lanes active; bytes: what a run reads and writes of the state.
 
     ALL: seconds of the whole, and into how many parts it was cut; COPY: seconds and bytes of a copy in a like loop.
     """
-    function, args = nuts(chains, trajectories)
     lowered = function.lower(*args)
     counter, shared = lowered._machine(), lowered._taken.shared
-    parts = counter.shards(counter.depth, chains)
-    machine, limit = fitted(counter.machine(counter.depth, -(-chains // parts)), lowered._options)
+    parts = counter.shards(counter.depth, members)
+    machine, limit = fitted(counter.machine(counter.depth, -(-members // parts)), lowered._options)
     profile = ab.profile(function, *args)
     blocks = {block.name: block for block in profile.blocks if block.runs}
     systems = {name: _repeated(machine, int(name), shared) for name, block in blocks.items()} | {COPY: _copies()}
     with whole_loops(limit):
-        times = in_turn({**systems, ALL: lambda: function(*args)[1][0]}, rounds)
+        times = in_turn({**systems, ALL: lambda: function(*args)}, rounds, {ALL: WARM})
     results = {name: {**row, "seconds": row["median"] / REPEATS} for name, row in times.items()}
     for name, block in blocks.items():
         moved = machine.size * _traffic(machine, int(name))

@@ -38,27 +38,36 @@ Go = Callable[[], np.ndarray]  # runs all chains, and tells the gradients of eac
 
 
 def run(chain_counts: Sequence[int], patience: float) -> Iterator[tuple[str, int, dict[str, float]]]:
-    """Series, chains, and the median time of its runs with the gradients of one.
+    """Series, chains, and the median time of its runs with the gradients of one; series of a number of chains in turn.
 
     patience: seconds that a series' runs for one number of chains may take; once a single one takes more, it ends.
     """
-    for series in installed([LIMIT, *OURS, *PEERS]):
-        for chains in chain_counts:
-            row = _timed(_made(series, chains), patience)
+    going = installed([LIMIT, *OURS, *PEERS])
+    for chains in chain_counts:
+        for series, row in _timed({series: _made(series, chains) for series in going}, patience).items():
             yield series, chains, row
             if series in FLAT or row["median"] > patience:
-                break
+                going.remove(series)
 
 
-def _timed(go: Go, patience: float) -> dict[str, float]:
-    gradients: list[np.ndarray] = []
-    first = seconds(lambda: gradients.append(go()))
-    times: list[float] = []
-    while len(times) < MOST and (not times or sum(times) < patience):
-        times.append(seconds(lambda: gradients.append(go())))
-    middle, count = median(times), float(gradients[-1].sum())
-    spread = {"slowest": count / max(times), "fastest": count / min(times)}
-    return {"first": first, "median": middle, "gradients_per_second": count / middle, **spread}
+def _timed(systems: dict[str, Go], patience: float) -> dict[str, dict[str, float]]:
+    gradients: dict[str, float] = {}
+
+    def timed(series: str) -> float:
+        return seconds(lambda: gradients.update({series: float(systems[series]().sum())}))
+
+    first = {series: timed(series) for series in systems}
+    times: dict[str, list[float]] = {series: [timed(series)] for series in systems}
+    for _ in range(MOST - 1):
+        for series, taken in times.items():
+            if sum(taken) < patience:
+                taken.append(timed(series))
+    rows = {}
+    for series, taken in times.items():
+        count, middle = gradients[series], median(taken)
+        rates = {"gradients_per_second": count / middle, "slowest": count / max(taken), "fastest": count / min(taken)}
+        rows[series] = {"first": first[series], "median": middle, **rates}
+    return rows
 
 
 def _made(series: str, chains: int) -> Go:

@@ -125,11 +125,17 @@ PROGRAMS = {
 }
 
 
+def called(name: str, members: int) -> tuple[ab.Autobatched, tuple[tf.Tensor, ...]]:
+    """The program and its arguments."""
+    program = PROGRAMS[name]
+    return program.function, tuple(map(tf.constant, program.arguments(np.random.default_rng(0), members)))
+
+
 def run(name: str, sizes: tuple[int, ...] = SIZES) -> Iterator[tuple[int, dict[str, dict[str, float]]]]:
     """For each number of members the times of each system, in turn; none of one whose calls have become too long."""
     program, slow = PROGRAMS[name], set()
     for members in sizes:
-        args = tuple(map(tf.constant, program.arguments(np.random.default_rng(0), members)))
+        _, args = called(name, members)
         makers = {system: make for system, make in _systems(name, program).items() if system not in slow}
         rows = _timed({system: make(*args) for system, make in makers.items()})
         yield members, rows

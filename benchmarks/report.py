@@ -95,11 +95,12 @@ def ablation_table() -> str:
     return "\n".join(lines)
 
 
-def account_table() -> str:
+def account_table(program: str = "") -> str:
     """Rows are blocks; runs, how full, the time of a run by itself and of all, and what it moves; then the sum."""
-    rows = load("account")["results"]
+    name = f"account_{program}" if program else "account"
+    rows = load(name)["results"]
     whole, copy = rows[ALL], rows[COPY]
-    at_once = min(whole["parts"], load("account")["machine"]["cores"])
+    at_once = min(whole["parts"], load(name)["machine"]["cores"])
     columns = [
         "block, to line",
         "runs",
