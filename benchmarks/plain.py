@@ -135,8 +135,10 @@ def run(name: str, sizes: tuple[int, ...] = SIZES) -> Iterator[tuple[int, dict[s
     """For each number of members the times of each system, in turn; none of one whose calls have become too long."""
     program, slow = PROGRAMS[name], set()
     for members in sizes:
-        _, args = called(name, members)
         makers = {system: make for system, make in _systems(name, program).items() if system not in slow}
+        if not makers:
+            return
+        _, args = called(name, members)
         rows = _timed({system: make(*args) for system, make in makers.items()})
         yield members, rows
         slow |= {system for system, row in rows.items() if row["median"] * 10 > MOST}
