@@ -80,6 +80,7 @@ def plot_plain() -> Path:
             times = {int(n): 1e9 * rows[system]["median"] / int(n) for n, rows in by_count.items() if system in rows}
             axis.loglog([*times], [*times.values()], "o-", markersize=4, label=system, **style)
         axis.set_title(name, fontsize=10)
+        axis.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
         axis.yaxis.set_major_formatter(ticker.StrMethodFormatter("{x:,.0f}"))
         axis.minorticks_off()
         axis.grid(alpha=0.3)
