@@ -11,9 +11,9 @@ import tensorflow as tf
 import autobatch as ab
 from autobatch.backends import shards
 from autobatch.backends.shards import CACHED, SMALLEST, SMALLEST_CHEAP, good_number
-from autobatch.machine import partial
+from autobatch.machine import partial, schedule
 from autobatch.machine.blocks import Machine
-from autobatch.machine.schedule import SCHEDULES, has_loops
+from autobatch.machine.schedule import SCHEDULES, counts_compared, counts_in_words, has_loops
 from autobatch.passes.costs import FIXED
 from tests.backends import assert_same
 from tests.programs import PROGRAMS
@@ -34,10 +34,27 @@ def test_every_choice_gives_the_same(name, dispatch, schedule, shards):
     assert_same(chosen(*args), function.options(backend="unbatched")(*args))
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
-def test_no_members(schedule):
+@pytest.mark.parametrize("blocks", [1, 2, 7, 8, 9, 16, 31])
+@pytest.mark.parametrize("lanes", [1, 254, 255, 256, 3000])
+def test_lanes_are_counted(lanes, blocks):
+    pc = np.random.default_rng(lanes).integers(0, blocks + 5, lanes)  # some are done, or wait for deeper stacks
+    for some in (pc, np.zeros_like(pc), np.full_like(pc, blocks - 1)):
+        told = np.bincount(some, minlength=blocks)[:blocks]
+        for counts in (counts_compared, counts_in_words):
+            assert counts(tf.constant(some, tf.int32), blocks).numpy().tolist() == told.tolist()
+
+
+@pytest.mark.parametrize("chosen", ["most_populated", "weighed"])
+def test_lanes_counted_in_words(chosen, monkeypatch):
+    monkeypatch.setattr(schedule, "MANY", 1)
+    function, args = PROGRAMS["quicksort"]
+    assert_same(function.options(schedule=chosen)(*args), function.options(backend="unbatched")(*args))
+
+
+@pytest.mark.parametrize("chosen", SCHEDULES)
+def test_no_members(chosen):
     function, _ = PROGRAMS["fibonacci"]
-    assert function.options(schedule=schedule)(tf.zeros([0], tf.int32)).shape == [0]
+    assert function.options(schedule=chosen)(tf.zeros([0], tf.int32)).shape == [0]
 
 
 @pytest.mark.parametrize(
