@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from statistics import mean
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -63,9 +64,9 @@ def counts_compared(pc: tf.Tensor, blocks: int) -> tf.Tensor:
 
 def counts_in_words(pc: tf.Tensor, blocks: int) -> tf.Tensor:
     """The same, eight blocks at a time: each has a byte of a word, and words of 255 lanes are added up first."""
-    (lanes,) = pc.shape.as_list()
-    rows = -(-lanes // 255)
-    pc = tf.reshape(tf.pad(pc, [[0, 255 * rows - lanes]], constant_values=blocks), [rows, 255])
+    size: Any = pc.shape[0]
+    rows = -(-size // 255)
+    pc = tf.reshape(tf.pad(pc, [[0, 255 * rows - size]], constant_values=blocks), [rows, 255])
     counts = []
     for first in range(0, blocks, 8):
         held = range(first, min(first + 8, blocks))
