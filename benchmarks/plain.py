@@ -9,7 +9,6 @@ import importlib.util
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from statistics import median
 from typing import Any
 
 import numpy as np
@@ -19,12 +18,13 @@ import autobatch as ab
 from benchmarks import with_jax
 from benchmarks.programs import collatz, evaluate, oscillator, quadrature, queens, random_trees
 from benchmarks.rarely import rarely
-from benchmarks.timing import seconds
+from benchmarks.timing import in_turn
 from examples.fibonacci import fibonacci
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)  # members
 AUTO, VMAP, NUMBA = "autobatch", "jax.vmap", "Numba, parallel"
-MOST, TURNS = 15, 3  # seconds that one call may take, to be tried at ten times as many members; calls at least
+MOST = 15  # seconds that a call may take; ten times as many members are taken to need ten times as long
+ROUNDS = 5
 WARM = 5  # calls of ours before those that count, in which the machine compiles smaller ones
 AGREE = 0.99  # of the members: floats that differ in the last bit can end a loop at another turn
 
@@ -157,15 +157,14 @@ def _systems(name: str, program: Plain) -> dict[str, Callable[..., Callable[[], 
 
 def _timed(systems: dict[str, Callable[[], Any]]) -> dict[str, dict[str, float]]:
     results: dict[str, Any] = {}
-    first = {name: seconds(lambda go=go, name=name: results.setdefault(name, go())) for name, go in systems.items()}
+
+    def kept(name: str) -> Any:
+        results[name] = systems[name]()
+        return results[name]
+
+    times = in_turn({name: partial(kept, name) for name in systems}, ROUNDS, {AUTO: WARM} if AUTO in systems else {})
     _check_agreement(results)
-    times: dict[str, list[float]] = {name: [] for name in systems}
-    for _ in range(WARM if AUTO in systems else 0):
-        systems[AUTO]()
-    while any(len(taken) < TURNS or (len(taken) < 30 and sum(taken) < 0.5) for taken in times.values()):
-        for name, go in systems.items():
-            times[name].append(seconds(go))
-    return {name: {"first": first[name], "median": median(taken)} for name, taken in times.items()}
+    return times
 
 
 def _check_agreement(results: dict[str, Any]) -> None:

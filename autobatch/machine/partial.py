@@ -15,7 +15,7 @@ from autobatch import ir
 from autobatch.machine import sizes
 from autobatch.machine.blocks import Machine, State
 
-SMALLEST, LARGEST = 16, 32  # lanes of a chunk: with fewer, a product no longer fills the processor's vectors
+SMALLEST, LARGEST = 16, 32  # lanes of a chunk; in smaller ones products are slower than one of 16 lanes
 ROW = 1000  # what it costs to move a lane's row of one register, in the unit of passes/costs.py
 
 RunBlock = Callable[[int, State, Sequence[tf.Tensor]], State]  # (block, state, shared) -> the changed parts
