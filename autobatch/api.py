@@ -49,6 +49,7 @@ def autobatch(
     max_steps: int | None = None,
     deadline: float | None = None,
     strategy: tf.distribute.Strategy | None = None,
+    tape_memory: int = 2**30,
 ) -> Any:
     """Makes a function of one example run on a whole batch, each member with its own control flow.
 
@@ -90,6 +91,8 @@ def autobatch(
       deadline: how many seconds a call may work, compiling aside, to about a round of half a second; None for no limit.
       strategy: a ``tf.distribute.Strategy`` over whose replicas the members are split, each with a machine of its own;
         of several processes each makes the same call, and gets the results of all.
+      tape_memory: bytes that a call under a ``tf.GradientTape`` may keep for its gradients, about; of what is beyond
+        that, parts of the run are run again.  (And twice what it takes to keep the state of the members once.)
 
     Returns: an ``Autobatched``.
 
@@ -97,21 +100,9 @@ def autobatch(
     """
     names = as_names(static_argnames)
     options = Options(
-        in_axes,
-        names,
-        backend,
-        jit_compile,
-        dispatch,
-        schedule,
-        partial,
-        shards,
-        compact,
-        max_depth,
-        max_length,
-        max_steps,
-        deadline,
-        strategy,
-    )
+        in_axes, names, backend, jit_compile, dispatch, schedule, partial, shards, compact, max_depth, max_length,
+        max_steps, deadline, strategy, tape_memory,
+    )  # fmt: skip
     if fn is None:
         return lambda function: Autobatched(function, options)
     return Autobatched(fn, options)

@@ -106,6 +106,10 @@ class VectorizationError(AutobatchError):
     """A TensorFlow operation that cannot run for a whole batch at once."""
 
 
+class GradientError(AutobatchError):
+    """A gradient was asked for where there is none, or none that can be had."""
+
+
 class BatchShapeError(AutobatchError):
     """An argument lacks the batch axis, or batch sizes disagree."""
 

@@ -37,6 +37,7 @@ class Options:
     max_steps: int | None = None
     deadline: float | None = None
     strategy: tf.distribute.Strategy | None = None
+    tape_memory: int = 2**30
     optimizations: Collection[str] = OPTIMIZATIONS
 
     def __post_init__(self) -> None:
@@ -65,6 +66,8 @@ class Options:
                 raise ValueError(f"{name} must be None or an int of at least {least} and below 2**31, not {limit!r}")
         if self.deadline is not None and (not isinstance(self.deadline, int | float) or not self.deadline >= 0):
             raise ValueError(f"deadline must be None or seconds, at least 0, not {self.deadline!r}")
+        if not isinstance(self.tape_memory, int) or self.tape_memory < 0:
+            raise ValueError(f"tape_memory must be an int, a number of bytes, not {self.tape_memory!r}")
         if self.strategy is not None and not isinstance(self.strategy, tf.distribute.Strategy):
             raise ValueError(f"strategy must be None or a tf.distribute.Strategy, not {self.strategy!r}")
 

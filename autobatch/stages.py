@@ -22,7 +22,7 @@ from autobatch.ir.types import describe
 from autobatch.machine.counts import Measured
 from autobatch.machine.recorder import Recording
 
-Stage = Literal["source", "ir", "types", "stack", "stablehlo"]
+Stage = Literal["source", "ir", "types", "stack", "adjoint", "stablehlo"]
 
 
 class Lowered:
@@ -56,7 +56,8 @@ class Lowered:
 
         Args:
           stage: "source" (the desugared Python), "ir" (the local language), "types" (of its variables), "stack" (the
-            stack language), or "stablehlo" (what XLA gets, for this batch size); or the name of a pass of the compiler
+            stack language), "adjoint" (what it records under a tape, and how it runs backwards), or "stablehlo" (what
+            XLA gets, for this batch size); or the name of a pass of the compiler
             (see ``autobatch/passes/__init__.py``), for the program after it.
         """
         match stage:
@@ -68,13 +69,16 @@ class Lowered:
                 return self._program.typed.types_text()
             case "stack":
                 return str(self.stack_program)
+            case "adjoint":
+                return str(self._program.adjoint(self._options))
             case "stablehlo":
                 arguments = self._program.arguments(self._taken)
                 return self._machine().compiler_ir(arguments, self._taken.shared, "stablehlo")
             case name if name in (each.name for each in passes.PASSES):
                 return str(self._program.after(name, self._options.optimizations))
         raise ValueError(
-            f"stage must be 'source', 'ir', 'types', 'stack' or 'stablehlo', or the name of a pass, not {stage!r}"
+            f"stage must be 'source', 'ir', 'types', 'stack', 'adjoint' or 'stablehlo', or the name of a pass, "
+            f"not {stage!r}"
         )
 
     def to_hlo(self) -> tuple[bytes, list[tf.Tensor]]:

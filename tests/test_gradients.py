@@ -5,7 +5,10 @@ import pytest
 import tensorflow as tf
 
 import autobatch as ab
-from autobatch.errors import ExecutionError, SettingError
+from autobatch.backends.history import History
+from autobatch.errors import GradientError, SettingError
+from autobatch.machine import reversible
+from tests.programs import PROGRAMS
 
 
 @ab.autobatch
@@ -79,10 +82,311 @@ def test_the_machine_outside_of_xla(name):
     np.testing.assert_allclose(tf.convert_to_tensor(found), expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize("function", [power, newton])
-def test_the_machine_refuses_a_tape(function):
-    with pytest.raises(ExecutionError, match='backend="local_static"'):
-        gradient(lambda x: function(x, N), X)
+def weighted(result):
+    """One number, on which each number of a result has an influence of its own."""
+    leaves = [tf.convert_to_tensor(leaf) for leaf in tf.nest.flatten(result, expand_composites=True)]
+    floats = [tf.cast(tf.reshape(leaf, [-1]), tf.float64) for leaf in leaves if leaf.dtype.is_floating]
+    return sum(
+        tf.reduce_sum(leaf * (k + 1.1 + tf.sin(tf.range(leaf.shape[0], dtype=tf.float64))))
+        for k, leaf in enumerate(floats)
+    )
+
+
+def floats_of(args):
+    return [leaf for leaf in tf.nest.flatten(args) if tf.is_tensor(leaf) and leaf.dtype.is_floating]
+
+
+def gradients(function, args, others=()):
+    with tf.GradientTape() as tape:
+        watched = floats_of(args)
+        tape.watch([*watched, *(each for each in others if isinstance(each, tf.Tensor))])
+        value = weighted(function(*args))
+    return tape.gradient(value, [*watched, *others], unconnected_gradients="zero") if tf.is_tensor(value) else []
+
+
+def assert_same(found, expected, rtol=1e-6):
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(tf.convert_to_tensor(one), tf.convert_to_tensor(other), rtol=rtol, atol=rtol / 100)
+
+
+def widened(args):
+    return tf.nest.map_structure(
+        lambda leaf: tf.cast(leaf, tf.float64) if tf.is_tensor(leaf) and leaf.dtype == tf.float32 else leaf, args
+    )
+
+
+@ab.autobatch
+def tree(x, n):
+    if n < 2:
+        return tf.sin(x)
+    left = tree(x * 0.9, n - 1)
+    right = tree(x + 0.1, n - 2)
+    return left * right + x
+
+
+@ab.autobatch
+def deep(x, n):
+    """A sum that is as deep as it is long."""
+    if n == 0:
+        return x
+    return 0.999 * tf.sin(deep(x, n - 1)) + 0.001 * x
+
+
+CASES |= {"tree": (tree, X)}
+WITH_FLOATS = [name for name, (_, args) in PROGRAMS.items() if floats_of(args)]
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("name", WITH_FLOATS)
+def test_every_program(name):
+    """As the local-static backend's operations have them, in float64 where the program takes that."""
+    function, args = PROGRAMS[name]
+    try:
+        function.lower(*widened(args))
+        args = widened(args)
+    except ab.errors.AutobatchError:
+        pass
+    expected = gradients(function.options(backend="local_static", jit_compile=False), args)
+    narrow = any(leaf.dtype == tf.float32 for leaf in floats_of(args))
+    assert_same(gradients(function, args), expected, rtol=1e-4 if narrow else 1e-6)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_machine(name):
+    function, x = CASES[name]
+    expected = gradients(function.options(backend="local_static"), (x, N))
+    assert_same(gradients(function, (x, N)), expected, rtol=1e-12)
+    (found,), step = gradients(function, (x, N)), 1e-6
+    for place in np.ndindex(*x.shape):
+        nudge = np.zeros(x.shape)
+        nudge[place] = step
+        difference = (weighted(function(x + nudge, N)) - weighted(function(x - nudge, N))) / (2 * step)
+        np.testing.assert_allclose(found[place], difference, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("memory", [0, 10_000, 2**30])
+def test_within_a_budget(memory, monkeypatch):
+    """Tapes of a few steps, of which none, some or all are kept."""
+    monkeypatch.setattr(reversible, "FEWEST", 4)
+    monkeypatch.setattr(reversible, "MOST", 4)
+    x, n = tf.linspace(tf.constant(0.5, tf.float64), 2.0, 50), tf.range(50) % 8
+    expected = gradients(tree.options(backend="local_static"), (x, n))
+    runs = []
+    original = History._run
+    monkeypatch.setattr(History, "_run", lambda self, k, states: runs.append(k) or original(self, k, states))
+    assert_same(gradients(ab.autobatch(tree._fn, tape_memory=memory), (x, n)), expected, rtol=1e-12)
+    assert len(set(runs)) > 10
+    assert (len(runs) > len(set(runs))) == (memory < 2**30)
+
+
+def test_deep_recursion():
+    """Stacks that grow while the tape is on."""
+    x, n = tf.constant([0.5, 1.0, 2.0], tf.float64), tf.constant([0, 40, 1000])
+    (found,) = gradients(deep, (x, n))
+    for z in range(3):
+        value, slope = float(x[z]), 1.0
+        for _ in range(int(n[z])):
+            slope = 0.999 * np.cos(value) * slope + 0.001
+            value = 0.999 * np.sin(value) + 0.001 * float(x[z])
+        np.testing.assert_allclose(found[z], (1.1 + np.sin(z)) * slope, rtol=1e-9)
+
+
+@pytest.mark.parametrize("options", [{"shards": 3}, {"schedule": "earliest"}, {"optimizations": ()}, {"max_depth": 9}])
+def test_ways_to_run(options):
+    x, n = tf.linspace(tf.constant(0.5, tf.float64), 2.0, 7), tf.range(7)
+    expected = gradients(tree.options(backend="local_static"), (x, n))
+    assert_same(gradients(tree.options(**options), (x, n)), expected, rtol=1e-12)
+
+
+def test_of_no_members():
+    (found,) = gradients(tree, (X[:0], N[:0]))
+    assert found.shape == [0]
+
+
+def test_lanes_without_members():
+    """What they compute is no number, and must not count for what all members share."""
+    weight = tf.Variable(2.0, dtype=tf.float64)
+
+    @ab.autobatch
+    def scored(x, n):
+        while n > 0:
+            x = x + 0.5
+            n = n - 1
+        return tf.math.log(x) * weight / x
+
+    x, n = tf.linspace(tf.constant(0.5, tf.float64), 2.0, 7), tf.range(7)
+    expected = gradients(scored.options(backend="local_static", jit_compile=False), (x, n), [weight])
+    assert_same(gradients(scored.options(shards=3), (x, n), [weight]), expected, rtol=1e-12)
+
+
+def test_failed_members():
+    @ab.autobatch
+    def picky(x, n):
+        assert n < 5, f"{n}"
+        return tree(x, n)
+
+    with pytest.raises(AssertionError) as raised:
+        gradients(picky, (X, N))
+    assert raised.value.members == (3,)
+
+
+def test_what_the_code_closes_over():
+    """Variables, as they are when the call is made; tensors; a layer; rows of a table."""
+    scale, table = (
+        tf.Variable(2.0, dtype=tf.float64),
+        tf.Variable(tf.random.stateless_normal([10, 3], [1, 2], dtype=tf.float64)),
+    )
+    matrix = tf.random.stateless_normal([3, 3], [3, 4], dtype=tf.float64)
+    small = tf.constant([1.0, 2.0, 0.5], tf.float64)
+
+    @ab.autobatch
+    def cell(h, k, n):
+        while n > 0:
+            h = tf.tanh(tf.linalg.matvec(matrix, h) * scale + table[k] * small)
+            h = h + tf.gather(table, (k + 1) % 10) / (1.0 + tf.linalg.matmul(table, h[:, tf.newaxis])[0] ** 2)
+            k = (k * 3 + 1) % 10
+            n = n - 1
+        return h
+
+    h, k = tf.random.stateless_normal([4, 3], [5, 6], dtype=tf.float64), tf.range(4)
+    others = [scale, table, matrix, small]
+
+    def one_by_one(h, k, n):
+        return tf.stack([cell.unbatched(h[z], k[z], n[z]) for z in range(4)])
+
+    expected = gradients(one_by_one, (h, k, N), others)
+    assert_same(gradients(cell, (h, k, N), others), expected, rtol=1e-9)
+    with tf.GradientTape() as tape:
+        value = weighted(cell(h, k, N))
+    scale.assign(3.0)
+    assert_same([tape.gradient(value, scale)], [expected[1]], rtol=1e-9)
+
+
+def test_a_batched_primitive():
+    weight = tf.Variable([1.0, -2.0, 0.5], dtype=tf.float64)
+
+    @ab.primitive(batched=True)
+    def scored(x):
+        return tf.math.log(x) * weight
+
+    @ab.autobatch
+    def repeated(x, n):
+        while n > 0:
+            x = 2.0 + tf.sin(scored(x))
+            n = n - 1
+        return x
+
+    x = tf.reshape(tf.range(1.0, 13.0, dtype=tf.float64), [4, 3])
+    expected = gradients(repeated.options(backend="local_static", jit_compile=False), (x, N), [weight])
+    assert_same(gradients(repeated, (x, N), [weight]), expected, rtol=1e-9)
+
+
+def test_custom_gradients_count():
+    """Also inside of a user's tf.function."""
+
+    @tf.custom_gradient
+    def straight_through(x):
+        return tf.round(x), lambda cotangent: cotangent
+
+    @tf.function
+    def helper(x):
+        return tf.sin(x) * straight_through(3.0 * x)
+
+    @ab.autobatch
+    def stepped(x, n):
+        while n > 0:
+            x = helper(x)
+            n = n - 1
+        return x
+
+    (found,) = gradients(stepped, (X, N))
+    for z in range(4):
+        (one,) = gradients(lambda x, z=z: tf.stack([stepped.unbatched(x[0], N[z])]), (X[z : z + 1],))
+        np.testing.assert_allclose(found[z] / (1.1 + np.sin(z)), one[0] / 1.1, rtol=1e-9)
+
+
+def test_lists_and_items():
+    @ab.autobatch
+    def cumulated(x, n):
+        seen = [x[0]]
+        for k in range(1, n):
+            seen.append(seen[-1] * x[k])
+            x[k - 1] = seen[-1] + x[k]
+        total = 0.0
+        for item in seen:
+            total = total + item
+        return total, x
+
+    x = tf.reshape(tf.range(1.0, 17.0, dtype=tf.float64), [4, 4]) / 7
+    n = tf.constant([1, 4, 2, 3])
+    expected = gradients(cumulated.options(backend="local_static", jit_compile=False), (x, n))
+    assert_same(gradients(cumulated, (x, n)), expected, rtol=1e-9)
+
+
+def test_no_derivative():
+    @ab.autobatch
+    def remainder(x, n):
+        while n > 0:
+            x = tf.truncatemod(x, 1.5) + 1.0  # here
+            n = n - 1
+        return x
+
+    with pytest.raises(GradientError, match="TruncateMod") as raised:
+        gradients(remainder, (X, N))
+    assert "# here" in str(raised.value)
+
+
+def test_second_derivatives_are_refused():
+    with tf.GradientTape() as outer:
+        outer.watch(X)
+        slope = gradient(lambda x: tree(x, N), X)
+    with pytest.raises(GradientError, match="first only"):
+        outer.gradient(slope, X)
+
+
+@pytest.mark.parametrize("place", ["inside", "around"])
+@pytest.mark.parametrize("jit_compile", [False, True])
+@pytest.mark.parametrize("name", ["tree", "newton"])
+def test_in_a_graph(name, jit_compile, place):
+    function, x = CASES[name]
+    expected = gradient(lambda x: function.options(backend="local_static")(x, N), x)
+    bounded = function.options(max_depth=10, max_steps=200 if jit_compile else None)
+    if place == "inside":
+        found = tf.function(lambda x: gradient(lambda x: bounded(x, N), x), autograph=False, jit_compile=jit_compile)(x)
+    else:
+        found = gradient(tf.function(lambda x: bounded(x, N), autograph=False, jit_compile=jit_compile), x)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_of_variables_in_a_graph():
+    weight = tf.Variable(1.5, dtype=tf.float64)
+
+    @ab.autobatch
+    def decayed(x, n):
+        while n > 0:
+            x = x * weight
+            n = n - 1
+        return x
+
+    @tf.function
+    def train():
+        with tf.GradientTape() as tape:
+            value = tf.reduce_sum(decayed(X, N))
+        return tape.gradient(value, weight)
+
+    np.testing.assert_allclose(train(), np.sum(X.numpy() * N.numpy() * 1.5 ** (N.numpy() - 1.0)))
+
+
+def test_what_a_graph_refuses():
+    with pytest.raises(GradientError, match="max_steps"):
+        gradient(tf.function(lambda x: newton(x, N), jit_compile=True, autograph=False), X)
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.float64), tf.TensorSpec([None], tf.int32)], autograph=False)
+    def of_any_size(x, n):
+        return newton(x, n)
+
+    with pytest.raises(GradientError, match="size of the batch"):
+        gradient(lambda x: of_any_size(x, N), X)
 
 
 @pytest.mark.parametrize(
@@ -99,6 +403,12 @@ def test_what_a_tape_cannot_follow(call):
         gradient(call, X)
 
 
+def test_as_text():
+    text = tree.lower(X, N).as_text("adjoint")
+    assert "cotangents: registers result, x; stacks left, x" in text
+    assert "d left, d right, d x from result" in text
+
+
 def test_of_shared_arguments():
     @ab.autobatch(in_axes=(0, None), backend="local_static")
     def scaled(n, weight):
@@ -110,4 +420,6 @@ def test_of_shared_arguments():
 
     weight = tf.constant(2.0)
     found = gradient(lambda weight: scaled(tf.constant([0, 1, 2]), weight), weight)
+    np.testing.assert_allclose(found, 1.0 + 2 * 2.0 + 3 * 4.0)
+    found = gradient(lambda weight: scaled.options(backend="program_counter")(tf.constant([0, 1, 2]), weight), weight)
     np.testing.assert_allclose(found, 1.0 + 2 * 2.0 + 3 * 4.0)

@@ -38,10 +38,10 @@ class InGraph:
 
     def __call__(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor]) -> list[Stored]:
         """What members return; of those that fail, poison, and outside of XLA an assertion fails."""
-        with compiling(self._machine.name):
+        with compiling(self.machine.name):
             run = self._whole if self._parts == 1 or is_part_of_program() else self._cut
             outcome = run(list(arguments), list(shared))
-        failed = (outcome.fault > 0) | tf.not_equal(outcome.pc, self._machine.stopped)
+        failed = (outcome.fault > 0) | tf.not_equal(outcome.pc, self.machine.stopped)
         if not self.typed.checks and not self.has_calls and self.options.max_steps is None:
             return outcome.results
         with tf.control_dependencies([] if is_part_of_program() else self._assertions(outcome)):
@@ -49,7 +49,7 @@ class InGraph:
 
     def _assertions(self, outcome: Outcome) -> list[tf.Operation]:
         """Which XLA would drop, and warn of each."""
-        stopped = self._machine.stopped
+        stopped = self.machine.stopped
         messages = [f"{check.failure} at {check.location.file}:{check.location.line}" for check in self.typed.checks]
         bad = [(tf.equal(outcome.fault, k + 1), message) for k, message in enumerate(messages)]
         if self.has_calls:
@@ -60,23 +60,23 @@ class InGraph:
         return [assertion for assertion in made if assertion is not None]
 
     @cached_property
-    def _machine(self) -> Machine:
+    def machine(self) -> Machine:
         options = self.options
         return Machine(self.stored, self.size, options.max_depth or 0, not options.jit_compile, options.max_steps)
 
     @cached_property
     def _whole(self) -> Callable:
-        run = in_one_go(self._machine, self.options)
+        run = in_one_go(self.machine, self.options)
         return tf.function(run, autograph=False, jit_compile=self.options.jit_compile)
 
     @cached_property
     def _parts(self) -> int:
-        return 1 if self.size is None else shards.parts(self._machine, self.options)
+        return 1 if self.size is None else shards.parts(self.machine, self.options)
 
     @cached_property
     def _cut(self) -> Callable:
         assert self.size is not None
-        part = replace(self._machine, size=-(-self.size // self._parts))
+        part = replace(self.machine, size=-(-self.size // self._parts))
         return in_parts(part, self._parts, self.size, self.options)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import tensorflow as tf
 
 from autobatch import errors
+from autobatch.calls import taping
 
 
 class Call:
@@ -37,7 +38,8 @@ class Call:
                 args[place] = value
             else:
                 kwargs[place] = value
-        return self.function(*args, **kwargs)
+        with taping.for_export():
+            return self.function(*args, **kwargs)
 
     def traced(self, jit_compile: bool | None = None) -> Any:
         return tf.function(self, input_signature=self.signature, autograph=False, jit_compile=jit_compile)

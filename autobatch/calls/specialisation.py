@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from types import CodeType
@@ -12,14 +13,16 @@ import tensorflow as tf
 from tensorflow.python.eager import record as tapes
 
 from autobatch import context, errors, ir, passes, reads
+from autobatch.backends.gradients import Gradients
 from autobatch.backends.in_graph import InGraph
 from autobatch.backends.local_static import LocalStatic
 from autobatch.backends.members import Batch
 from autobatch.backends.program_counter import ProgramCounter
-from autobatch.calls import arguments, keeping
+from autobatch.calls import arguments, keeping, taping
 from autobatch.calls.arguments import Arguments
 from autobatch.calls.fingerprint import fingerprint
 from autobatch.calls.recent import Recent
+from autobatch.calls.taping import Followed
 from autobatch.context import is_users
 from autobatch.frontend.changing import Outside
 from autobatch.frontend.core import Callee, Target
@@ -27,6 +30,8 @@ from autobatch.frontend.driver import MODES, Frontend, deep_recursion, lower, so
 from autobatch.frontend.source import Source
 from autobatch.frontend.undecorated import cached, with_helpers
 from autobatch.frontend.watch import Watched, watch
+from autobatch.ir.adjoint import AdjointProgram
+from autobatch.ir.leaves import leaf_type, leaves_of
 from autobatch.ir.stored import StoredProgram
 from autobatch.ir.typed import TypedProgram
 from autobatch.ir.types import describe, given
@@ -34,10 +39,12 @@ from autobatch.machine.counts import Measured
 from autobatch.machine.pieces import Shelf
 from autobatch.machine.recorder import Recording, record
 from autobatch.options import OPTIMIZATIONS, Options
+from autobatch.passes.adjoint import adjoint, captures
 from autobatch.passes.inference import UnrollingNeeded
 from autobatch.passes.optional_results import check_results
 from autobatch.passes.ragged_lists import any_of_numbers, take_lists
 from autobatch.progress import compiling
+from autobatch.tracing import pullback
 from autobatch.tracing.explain import operation_failure
 from autobatch.tracing.vectorize import Stored
 
@@ -57,7 +64,7 @@ def check_untaped(call: str, taken: Arguments) -> None:
     if tapes.should_record_backprop([*tf.nest.flatten(taken.stored), *taken.shared]):
         raise errors.SettingError(
             f"A tf.GradientTape watches an argument, and {call} has no gradients.",
-            help='f.options(backend="local_static")(...) has them.',
+            help="a plain call has them.",
         )
 
 
@@ -168,6 +175,7 @@ class Specialisation:
         self._stacks: dict[frozenset[str], StoredProgram] = {}
         self.executables = Recent[tuple, ProgramCounter | LocalStatic](self._of_size, frames=5)
         self.graphs = Recent[tuple, InGraph](self._of_size, frames=5)
+        self.adjoints = Recent[tuple, Gradients](self._of_size, frames=5)
         self.pausables = Recent[tuple, ProgramCounter](self._of_size, frames=5)
         self.best_lanes: dict[tuple, int] = {}  # that `f.map` has found, by options and size
         self.replaced = 0  # how many for the same arguments came before, each used once
@@ -266,7 +274,7 @@ class Specialisation:
         given = (f"{v}: {describe(self.interface.types[entry.name, v])}" for v in entry.inputs)
         return f"`{entry.name}` for {', '.join(given)}"
 
-    def _of_size(self, machine: ProgramCounter | LocalStatic | InGraph) -> str:
+    def _of_size(self, machine: ProgramCounter | LocalStatic | InGraph | Gradients) -> str:
         return f"{self}, in a batch of {'any size' if machine.size is None else machine.size}"
 
     @property
@@ -357,10 +365,52 @@ class Specialisation:
     def run(self, taken: Arguments, options: Options) -> Any:
         """What a call returns."""
         if options.backend == "program_counter" and not tf.executing_eagerly():
-            execute: Any = self.in_graph(taken.known_size, options)
-        else:
-            execute = self.executable(taken.size, options)
-        return self.put_together(taken, lambda: execute(self.arguments(taken), taken.shared))
+            return self.put_together(taken, lambda: self._executed_in_graph(taken, options))
+        return self.put_together(taken, lambda: self._executed(taken, options))
+
+    def _executed(self, taken: Arguments, options: Options) -> list[Stored]:
+        """What the machine does for a plain call: if a tape watches something of it, in a way that it can follow."""
+        given = self.arguments(taken)
+        followed = self._followed(given, taken, options)
+        if followed:
+            return taping.recorded(self._gradients(taken.size, options, followed), followed, given, taken.shared)
+        return self.executable(taken.size, options)(given, taken.shared)
+
+    def _executed_in_graph(self, taken: Arguments, options: Options) -> list[Stored]:
+        machine, given = self.in_graph(taken.known_size, options), self.arguments(taken)
+        followed = self._followed(given, taken, options)
+        if not followed:
+            return machine(given, taken.shared)
+        adjoint = functools.cache(lambda: self._adjoint(options, followed))
+        return taping.in_graph(machine, adjoint, followed, given, taken.shared)
+
+    def _followed(self, given: list[Stored], taken: Arguments, options: Options) -> Followed | None:
+        """What a tape may follow; None where TensorFlow's own gradients go through the call."""
+        if not taping.may_be_taped() or options.backend != "program_counter" or not options.jit_compile:
+            return None
+        stored = self.stack(options.optimizations)
+        variables = pullback.variables(stored.typed.traces.values())
+        return taping.followed(stored.program.inputs, given, taken.shared, captures(stored), variables)
+
+    def adjoint(self, options: Options) -> AdjointProgram:
+        """For gradients with respect to all that can have one."""
+        stored = self.stack(options.optimizations)
+        given = {leaf for v in stored.program.inputs for leaf in leaves_of(v, stored.types)}
+        floats = {leaf for leaf in given if leaf_type(leaf, stored.types).dtype.is_floating}
+        shared = {k for k, leaf in enumerate(stored.typed.shared) if leaf.dtype.is_floating}
+        return adjoint(stored, floats, shared, captures(stored, only_variables=True))
+
+    def _adjoint(self, options: Options, followed: Followed) -> AdjointProgram:
+        return adjoint(self.stack(options.optimizations), followed.inputs, followed.shared, followed.captured)
+
+    def _gradients(self, size: int, options: Options, followed: Followed) -> Gradients:
+        """What runs a batch of this size, also backwards."""
+        key = size, options, followed.inputs, followed.shared, tuple(followed.captured)
+        with context.tracing_lock:
+            found = self.adjoints.get(key)
+            if found is not None:
+                return found
+            return self.adjoints.put(key, Gradients(self._adjoint(options, followed), size, options))
 
     def put_together(self, taken: Arguments, execute: Callable[[], list[Stored]]) -> Any:
         """What a call for these arguments returns, from what the machine does; and its errors as the user's."""

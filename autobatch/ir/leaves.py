@@ -24,6 +24,11 @@ def leaf_type(leaf: Leaf, types: Mapping[str, Type]) -> Tensor | Weak:
     return dynamic(types[leaf[0]])[leaf[1]]
 
 
+def leaf_name(leaf: Leaf) -> str:
+    """The variable; with the number of the leaf, if it is not the first."""
+    return f"{leaf[0]}/{leaf[1]}" if leaf[1] else leaf[0]
+
+
 @dataclass(frozen=True)
 class Step:
     """One part of a block: a region, a Push or a Pop.

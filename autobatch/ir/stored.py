@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from autobatch import ir
-from autobatch.ir.leaves import Leaf, Step
+from autobatch.ir.leaves import Leaf, Step, leaf_name
 from autobatch.ir.typed import TypedStackProgram
 from autobatch.ir.types import Type
 
@@ -27,11 +27,6 @@ class BlockStorage:
     writes: frozenset[Leaf]
 
 
-def _name(leaf: Leaf) -> str:
-    """The variable; with the number of the leaf, if it is not the first."""
-    return f"{leaf[0]}/{leaf[1]}" if leaf[1] else leaf[0]
-
-
 @dataclass(frozen=True)
 class StoredProgram:
     """A stack-language program, and where each leaf lives.
@@ -49,11 +44,11 @@ class StoredProgram:
     order: tuple[int, ...] = ()  # in which the machine asks the blocks whether they are chosen; see visit_order.py
 
     def __str__(self) -> str:
-        shared = [f"  {_name(leaf)} in {_name(r)}" for leaf, r in sorted(self.registers.items()) if leaf != r]
+        shared = [f"  {leaf_name(leaf)} in {leaf_name(r)}" for leaf, r in sorted(self.registers.items()) if leaf != r]
         lines = [str(self.typed), "shared registers:", *shared, "storage:"]
         for i, block in enumerate(self.blocks):
             reads, writes = (
-                ", ".join(map(_name, sorted(leaves))) or "nothing" for leaves in (block.reads, block.writes)
+                ", ".join(map(leaf_name, sorted(leaves))) or "nothing" for leaves in (block.reads, block.writes)
             )
             cost = f", costs {self.costs[i]:g}" if self.costs else ""
             lines.append(f"  block {i}: reads {reads}; writes {writes}{cost}")

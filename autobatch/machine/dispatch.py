@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import tensorflow as tf
 
@@ -16,8 +16,21 @@ from autobatch.machine.xla import MOST_IN_ONE, not_in_one
 Step = Callable[[tf.Tensor, State], tuple[tf.Tensor, State]]  # (chosen block, state) -> what comes then
 
 
+class Dispatched(Protocol):
+    """What a strategy asks of a machine: this one's way to run blocks, or the adjoint machine's."""
+
+    @property
+    def program(self) -> ir.StackProgram: ...
+    @property
+    def halt(self) -> int: ...
+    @property
+    def order(self) -> list[int]: ...
+    def changes(self, i: int) -> tuple[str, ...]: ...
+    def may_go_on(self, state: State) -> tf.Tensor | bool: ...
+
+
 def guarded(
-    machine: Machine, run_block: RunBlock, choose: Choice, shared: Sequence[tf.Tensor], most: int | None = None
+    machine: Dispatched, run_block: RunBlock, choose: Choice, shared: Sequence[tf.Tensor], most: int | None = None
 ) -> Step:
     """Each block in a ``tf.while_loop`` that runs while its block is the chosen one, all of them in a chain.
 
@@ -131,7 +144,7 @@ def auto(
 DISPATCHES = {"guarded": guarded, "switch_case": switch_case, "sweep": sweep, "rounds": rounds, "auto": auto}
 
 
-def until_done(machine: Machine, step: Step, choose: Choice, state: State) -> State:
+def until_done(machine: Dispatched, step: Step, choose: Choice, state: State) -> State:
     """Steps until no lane can move."""
     _, state = tf.while_loop(
         lambda chosen, state: (chosen < machine.halt) & machine.may_go_on(state),

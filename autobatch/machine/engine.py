@@ -78,13 +78,13 @@ def in_parts(machine: Machine, parts: int, count: int, options: Options) -> Call
         return outcome_of(machine, until_done(machine, step, choose, state), shared)
 
     def run(arguments: list[Stored], shared: list[tf.Tensor]) -> Outcome:
-        states = _cut(machine, parts, count, arguments)
-        return _side_by_side([to_the_end(state, shared) for state in states], count)
+        states = cut(machine, parts, count, arguments)
+        return side_by_side([to_the_end(state, shared) for state in states], count)
 
     return run
 
 
-def _cut(machine: Machine, parts: int, count: int, arguments: list[Stored]) -> list[State]:
+def cut(machine: Machine, parts: int, count: int, arguments: list[Stored]) -> list[State]:
     """Where each part begins; lanes behind the last member are empty."""
     size, missing = machine.size, parts * machine.size - count
     arguments = tf.nest.map_structure(lambda leaf: _padded(leaf, missing), arguments)
@@ -95,7 +95,7 @@ def _cut(machine: Machine, parts: int, count: int, arguments: list[Stored]) -> l
     return states
 
 
-def _side_by_side(outcomes: list[Outcome], count: int) -> Outcome:
+def side_by_side(outcomes: list[Outcome], count: int) -> Outcome:
     return tf.nest.map_structure(lambda *leaves: tf.concat(leaves, axis=0)[:count], *outcomes)
 
 
@@ -149,7 +149,7 @@ class Engine:
             return self._traced[function](start, shared, tensors)
 
     def _from_arguments(self, arguments: list[Stored], shared: list[tf.Tensor], limit: Limit) -> Stop:
-        return self._from_states(_cut(self.machine, self.parts, self.count, arguments), shared, limit)
+        return self._from_states(cut(self.machine, self.parts, self.count, arguments), shared, limit)
 
     def _from_states(self, states: list[State], shared: list[tf.Tensor], limit: Limit) -> Stop:
         assert self._pieces is not None
@@ -157,7 +157,7 @@ class Engine:
         each = limit._replace(floor=limit.floor // self.parts)
         runs = [advance(state, shared, each) for state in states]
         held = [look(state, shared) for state, _ in runs]
-        outcome = _side_by_side(held, self.count)
+        outcome = side_by_side(held, self.count)
         looks = tf.nest.map_structure(lambda *counts: tf.reduce_max(tf.stack(counts)), *(p for _, p in runs))
         return Stop(outcome, [state for state, _ in runs] if self.can_go_on else [], looks)
 

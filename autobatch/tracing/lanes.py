@@ -6,8 +6,9 @@ converters are given a graph that was made once, for however many machines; most
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import tensorflow as tf
@@ -29,6 +30,8 @@ class Lanes(pfor.PFor):
       shared: the leaves of the arguments that all members share.
       size: how many lanes; an int or a scalar tensor.
       place: [] or [size] int, no less than -1, of which XLA knows nothing; None if XLA does not compile it.
+      variables: by the ids of variables' handles, the values to take for theirs.
+      is_whole: whether the operations are of the whole batch already, as those of a batched primitive.
     """
 
     def __init__(
@@ -38,10 +41,12 @@ class Lanes(pfor.PFor):
         shared: Sequence[tf.Tensor],
         size: Any,
         place: tf.Tensor | None,
+        variables: Mapping[int, tf.Tensor] = MappingProxyType({}),
+        is_whole: bool = False,
     ):
         # Not PFor's own: the operations that it adds to the graph are seldom needed.
-        self.graph, self.size = traced.graph, size
-        self.place = place
+        self.graph, self.size, self.is_whole = traced.graph, size, is_whole
+        self.place, self.variables = place, variables
         if place is not None and not (isinstance(size, int) and size > 1):
             self.place = _place_of_one(inputs, place, size)
         self._all_indices_partitioned, self._fallback_to_while_loop = False, False
@@ -51,13 +56,24 @@ class Lanes(pfor.PFor):
         self._conversion_map = object_identity.ObjectIdentityDictionary()
         self._kept = object_identity.ObjectIdentitySet()
         for placeholder, tensor in zip(traced.inputs.values(), inputs, strict=True):
-            self._add_conversion(placeholder, pfor.wrap(tensor, True))
+            self._add_conversion(placeholder, pfor.wrap(tensor, not is_whole))
         for placeholder, tensor in zip(traced.shared, shared, strict=True):
             self._add_conversion(placeholder, pfor.wrap(tensor, False))
         for tensor, placeholder in traced.graph.captures:
             self._add_conversion(placeholder, pfor.wrap(tensor, False))
+            if id(tensor) in variables:
+                self._hold(placeholder, variables[id(tensor)])
         for number, tensor in traced.graph.get_collection(UNKNOWN) if place is not None else ():
             self._add_conversion(tensor, self._unknown(number, tensor.dtype))
+
+    def _hold(self, handle: tf.Tensor, value: tf.Tensor) -> None:
+        """Has reads of a variable give this value."""
+        for operation in handle.consumers():
+            match operation.type:
+                case "ReadVariableOp":
+                    self._add_conversion(operation.outputs[0], pfor.wrap(value, False))
+                case "VariableShape":
+                    self._add_conversion(operation.outputs[0], pfor.wrap(tf.shape(value), False))
 
     def _unknown(self, number: int, dtype: tf.DType) -> pfor.WrappedTensor:
         """A number of which XLA does not know which it is."""
@@ -89,7 +105,7 @@ class Lanes(pfor.PFor):
 
     def _of(self, leaf: tf.Tensor) -> tf.Tensor:
         found = self._found(leaf) if hasattr(leaf, "op") else pfor.wrap(leaf, False)
-        return found.t if found.is_stacked else tf.broadcast_to(found.t, (self.size, *leaf.shape))
+        return found.t if found.is_stacked or self.is_whole else tf.broadcast_to(found.t, (self.size, *leaf.shape))
 
     def _found(self, leaf: tf.Tensor) -> pfor.WrappedTensor:
         pending = [leaf]
@@ -117,6 +133,9 @@ class Lanes(pfor.PFor):
     def _converted_at_once(self, operation: tf.Operation) -> bool:
         """Whether it needs no more than the same operation on what its inputs have become; then that is done."""
         inputs = [self._conversion_map[tensor] for tensor in operation.inputs]
+        if operation.type == "ResourceGather" and not operation.get_attr("batch_dims"):
+            self._add_conversion(operation.outputs[0], self._of_variable(operation, *inputs))
+            return True
         batched = any(each.is_stacked for each in inputs)
         if operation.control_inputs or pfor._is_stateful_pfor_op(operation):
             return False
@@ -134,6 +153,15 @@ class Lanes(pfor.PFor):
         for old, new in zip(operation.outputs, made.outputs, strict=True):
             self._add_conversion(old, pfor.wrap(new, batched))
         return True
+
+    def _of_variable(
+        self, operation: tf.Operation, handle: pfor.WrappedTensor, indices: pfor.WrappedTensor
+    ) -> pfor.WrappedTensor:
+        """Rows of a variable, each lane's own."""
+        value = self.variables.get(id(handle.t))
+        if value is None:
+            value = tf.raw_ops.ReadVariableOp(resource=handle.t, dtype=operation.get_attr("dtype"))
+        return pfor.wrap(tf.gather(value, indices.t), indices.is_stacked)
 
 
 def _place_of_one(inputs: Sequence[tf.Tensor], place: tf.Tensor, size: Any) -> tf.Tensor:

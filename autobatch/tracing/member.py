@@ -54,21 +54,30 @@ class Traced:
 
 
 def traced(
-    region: regions.Region, types: Mapping[str, Type], shared: Sequence[Tensor | Weak], made: dict[Any, Traced]
+    region: regions.Region,
+    types: Mapping[str, Type],
+    shared: Sequence[Tensor | Weak],
+    made: dict[Any, Traced],
+    size: int | None = None,
 ) -> Traced:
-    """The region's trace, which is looked up in those that were made, and put there."""
+    """The region's trace, which is looked up in those that were made, and put there.
+
+    size: of the batch that a batched primitive takes; None for one that stands for any.
+    """
     code = tuple(id(op.function.call) for op in region.ops)  # as variants of a function differ in that alone
-    key = (region.ops, code, tuple((v, Exact(types[v])) for v in region.inputs))
+    key = (region.ops, code, tuple((v, Exact(types[v])) for v in region.inputs), size)
     if key not in made:
-        made[key] = _trace(region, types, shared)
+        made[key] = _trace(region, types, shared, size)
     return made[key]
 
 
-def _trace(region: regions.Region, types: Mapping[str, Type], shared: Sequence[Tensor | Weak]) -> Traced:
+def _trace(
+    region: regions.Region, types: Mapping[str, Type], shared: Sequence[Tensor | Weak], size: int | None
+) -> Traced:
     outcomes: list[Outcome] = []
     work: list[tuple[tf.Operation, ...]] = []
     with tf.__internal__.FuncGraph("member").as_default() as graph:
-        stored, parts = placeholders(region, {v: types[v] for v in region.inputs}, shared)
+        stored, parts = placeholders(region, {v: types[v] for v in region.inputs}, shared, size)
         env = cross({v: value_from(types[v], stored[v], parts) for v in region.inputs})
         begun = len(graph.get_operations())
         for k, op in enumerate(region.ops):

@@ -14,10 +14,10 @@ from autobatch.tracing.execute import cross
 
 
 def placeholders(
-    region: regions.Region, inputs: Mapping[str, Type], shared: Sequence[Tensor | Weak]
+    region: regions.Region, inputs: Mapping[str, Type], shared: Sequence[Tensor | Weak], size: int | None = None
 ) -> tuple[dict[str, list[tf.Tensor]], list[tf.Tensor]]:
-    """For the leaves of a region's inputs, and for what all members share."""
-    batch = (lanes_of(region.ops[0]),) if region.kind == "batch" else ()
+    """For the leaves of a region's inputs, and for what all members share; ``size``: of a batched primitive's batch."""
+    batch = (size or lanes_of(region.ops[0]),) if region.kind == "batch" else ()
     parts = [tf.compat.v1.placeholder(leaf.dtype, leaf.shape) for leaf in shared]
     stored = {
         v: [tf.compat.v1.placeholder(leaf.dtype, (*batch, *leaf.shape)) for leaf in dynamic(type_)]

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import tensorflow as tf
@@ -33,6 +34,7 @@ def run_region(
     size: Any,
     program: TypedProgram | TypedStackProgram,
     place: tf.Tensor | None,
+    variables: Mapping[int, tf.Tensor] = MappingProxyType({}),
 ) -> Environment:
     """Runs a region for ``size`` members at once.
 
@@ -45,6 +47,7 @@ def run_region(
       size: the batch size Z, an int or a scalar tensor.
       program: the program that the region is of.
       place: [] or [size] int, no less than -1, of which XLA knows nothing; None if XLA does not compile it.
+      variables: as for ``Lanes``.
 
     Returns: the stored leaves of the ``wanted`` variables, and what the region has to say of the checks that it makes:
       FAULT: for each member 1 + the position in ``checks`` of the first that it failed, or 0.
@@ -75,7 +78,8 @@ def run_region(
             results |= _told(member.outcomes, checks)
     try:
         with _quiet(), our_converters():
-            lanes = Lanes(member, [leaf for v in region.inputs for leaf in env.get(v, [])], shared, size, place)
+            inputs = [leaf for v in region.inputs for leaf in env.get(v, [])]
+            lanes = Lanes(member, inputs, shared, size, place, variables)
             found = iter(lanes.all_of([leaf for leaves in results.values() for leaf in leaves]))
             return {v: [next(found) for _ in leaves] for v, leaves in results.items()}
     except (ValueError, NotImplementedError, TypeError) as error:

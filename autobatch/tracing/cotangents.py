@@ -1,0 +1,102 @@
+"""A region's pullback for all lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.python.ops.parallel_for import pfor
+
+from autobatch.ir.adjoint import Source
+from autobatch.ir.leaves import Leaf
+from autobatch.tracing.lanes import Lanes
+from autobatch.tracing.pullback import Pullback
+
+_LINEAR = {"Identity", "Neg", "Reshape", "Transpose", "ExpandDims", "Squeeze", "Sum", "Cast"}  # in their first input
+
+
+class Cotangents(Lanes):
+    """Cotangents of what a region reads, from those of what it assigns.
+
+    Args:
+      pullback: how, of one member.
+      inputs: the region's, for all lanes, [size, ...] each.
+      shared: the leaves of the arguments that all members share.
+      size: how many lanes.
+      place: as for ``Lanes``.
+      lanes: [size] bool, those that count.
+      cotangents: of the region's outputs, [size, ...]; zero for lanes that do not count.
+      variables: by the ids of variables' handles, what the variables held.
+    """
+
+    def __init__(
+        self,
+        pullback: Pullback,
+        inputs: Sequence[tf.Tensor],
+        shared: Sequence[tf.Tensor],
+        size: int,
+        place: tf.Tensor,
+        lanes: tf.Tensor,
+        cotangents: Mapping[Leaf, tf.Tensor],
+        variables: Mapping[int, tf.Tensor],
+    ):
+        super().__init__(pullback.traced, inputs, shared, size, place, variables, pullback.is_whole)
+        self.pullback, self.lanes = pullback, lanes
+        for leaf, placeholder in pullback.cotangents.items():
+            self._add_conversion(placeholder, pfor.wrap(cotangents[leaf], not self.is_whole))
+
+    def of_all(self) -> dict[Source, tf.Tensor]:
+        """Of the leaves that the region reads, [size, ...] each, and of what all members share, added up over lanes."""
+        leaves = {source: tensor for source, tensor in self.pullback.sources.items() if source[0] == "leaf"}
+        found = dict(zip(leaves, self.all_of(list(leaves.values())), strict=True))
+        others = self.pullback.sources.keys() - leaves.keys()
+        return found | {source: self._sum(self.pullback.sources[source]) for source in sorted(others)}
+
+    def _sum(self, tensor: tf.Tensor) -> tf.Tensor:
+        """Over lanes, if it is not that already.
+
+        Of a product of matrices it is a product of larger ones, and nowhere is there a matrix for each lane.
+        """
+        operation = tensor.op
+        if (
+            not self.is_whole
+            and operation.type in _LINEAR
+            and tensor.dtype.is_floating
+            and operation.inputs[0].dtype == tensor.dtype
+        ):
+            others = [self._found(other) for other in operation.inputs[1:]]
+            if not any(other.is_stacked for other in others):
+                return self._again(operation, [self._sum(operation.inputs[0]), *(other.t for other in others)])
+        if operation.type in ("AddN", "AddV2") and len({tuple(each.shape) for each in operation.inputs}) == 1:
+            return tf.add_n([self._sum(each) for each in operation.inputs])
+        if operation.type == "MatMul":
+            a, b = map(self._found, operation.inputs)
+            if a.is_stacked and b.is_stacked:
+                left = "zki" if operation.get_attr("transpose_a") else "zik"
+                right = "zjk" if operation.get_attr("transpose_b") else "zkj"
+                return tf.einsum(f"{left},{right}->ij", self._counting(a.t), self._counting(b.t))
+        if operation.type == "UnsortedSegmentSum":
+            rows, indices, count = map(self._found, operation.inputs)
+            if rows.is_stacked and indices.is_stacked and not count.is_stacked:
+                axes = indices.t.shape.rank
+                flat = tf.reshape(self._counting(rows.t), [-1, *rows.t.shape[axes:]])
+                return tf.math.unsorted_segment_sum(flat, tf.reshape(indices.t, [-1]), count.t)
+        found = self._found(tensor)
+        if self.is_whole:
+            return found.t
+        if not found.is_stacked:
+            return found.t * tf.cast(tf.math.count_nonzero(self.lanes), found.t.dtype)
+        return tf.reduce_sum(self._counting(found.t), axis=0)
+
+    def _counting(self, values: tf.Tensor) -> tf.Tensor:
+        """Zero in the lanes that do not count, whatever they hold."""
+        return tf.where(
+            tf.reshape(self.lanes, [-1] + [1] * (values.shape.rank - 1)), values, tf.zeros([], values.dtype)
+        )
+
+    def _again(self, operation: tf.Operation, inputs: Sequence[tf.Tensor]) -> tf.Tensor:
+        """The same operation on other inputs."""
+        graph: Any = tf.compat.v1.get_default_graph()
+        dtypes = [tensor.dtype for tensor in operation.outputs]
+        return graph.create_op(operation.type, list(inputs), dtypes, attrs=operation.node_def.attr).outputs[0]
