@@ -1,7 +1,7 @@
 """python -m benchmarks [NAME]: prints tables, writes JSON to benchmarks/results/.
 
 NAME: fibonacci, dispatch, writes, overhead, traces; or, which run only by name, nuts, kernel, programs, plain,
-ablation, account, compiling, refill, load, memory, correctness, figures (the paper's experiments), report.
+gradients, ablation, account, compiling, refill, load, memory, correctness, figures (the paper's experiments), report.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from benchmarks import compiling as compiling_benchmark
 from benchmarks import correctness as correctness_checks
 from benchmarks import dispatch as dispatch_benchmark
 from benchmarks import fibonacci as fibonacci_benchmark
+from benchmarks import gradients as gradients_benchmark
 from benchmarks import kernel as kernel_benchmark
 from benchmarks import load as load_benchmark
 from benchmarks import nuts as nuts_benchmark
@@ -145,6 +146,17 @@ def plain(
             show(f"{name}, {count:,} members", rows)
             found.setdefault(name, {})[count] = rows
             save("plain", found)
+
+
+@app.command()
+def gradients(rounds: int = 9) -> None:
+    """A call, and a call with its gradient, of a recursion and of a loop."""
+    found: dict[str, dict[int, dict[str, dict[str, float]]]] = {}
+    for name in gradients_benchmark.PROGRAMS:
+        for count, rows in gradients_benchmark.run(name, rounds):
+            show(f"{name}, {count:,} members", rows)
+            found.setdefault(name, {})[count] = rows
+            save("gradients", found)
 
 
 @app.command()

@@ -10,12 +10,13 @@ from typing import Any
 from benchmarks.ablation import EVERYTHING
 from benchmarks.account import ALL, COPY
 from benchmarks.choices import CHOICES
+from benchmarks.gradients import CALL, GRADIENT, LOCAL
 from benchmarks.nuts import LIMIT
 from benchmarks.programs import AUTO, FIXED, LOOP
 from benchmarks.timing import load
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGES = [DOCS / name for name in ("performance.md", "paper.md", "comparison.md", "accelerators.md")]
+PAGES = [DOCS / name for name in ("performance.md", "gradients.md", "paper.md", "comparison.md", "accelerators.md")]
 
 
 def nuts_table(problem: str) -> str:
@@ -77,6 +78,17 @@ def plain_table() -> str:
                 _short(1e9 * row["median"] / int(count)) if row else "" for count, row in zip(counts, rows, strict=True)
             ]
             lines.append(f"| {name if system == AUTO else ''} | {system} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def gradients_table() -> str:
+    """Rows are programs and numbers of members; milliseconds, and how many times a call or ours that is."""
+    lines = [f"| program | members | {CALL}, ms | {GRADIENT} | {LOCAL} |", "| --- | --- | --- | --- | --- |"]
+    for name, by_count in load("gradients")["results"].items():
+        for count, rows in by_count.items():
+            call, ours, local = (1000 * rows[system]["median"] for system in (CALL, GRADIENT, LOCAL))
+            times = f"{_short(ours)} ({ours / call:.1f} calls)", f"{_short(local)} ({local / ours:.0f} times as long)"
+            lines.append("| " + " | ".join([f"`{name}`", f"{int(count):,}", _short(call), *times]) + " |")
     return "\n".join(lines)
 
 
@@ -274,6 +286,7 @@ def write_tables() -> None:
         "times": times_table,
         "programs": programs_table,
         "plain": plain_table,
+        "gradients": gradients_table,
         "ablation": ablation_table,
         "account": account_table,
         "throughput": throughput_table,
