@@ -13,6 +13,7 @@ SMALL = {
     "a_star": {"maps": 6, "side": 8},
     "breast_cancer": {"chains": 8, "warm_up": 20, "draws": 20},
     "eight_schools": {"chains": 4, "draws": 100},
+    "formulas": {"steps": 3, "width": 4, "batch": 16, "tests": 20},
     "funnel": {"chains": 8, "draws": 30},
     "line_search": {"side": 6},
     "lorenz": {"members": 20},
