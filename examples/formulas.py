@@ -65,14 +65,13 @@ class Model:
 
 
 def main(steps: int = 300, width: int = 16, batch: int = 256, tests: int = 2000, out: Path = Path("out")) -> None:
-    rng, model, optimizer = np.random.default_rng(1), Model(width), tf.keras.optimizers.Adam(0.01)
-    losses, taken = [], []
+    rng, model, losses, taken = np.random.default_rng(1), Model(width), [], []
+    optimizer = tf.keras.optimizers.Adam(0.01)
     for _ in range(steps):
         trees, truth = formulas(batch, TRAINED, rng)
         seconds, (loss, gradients) = timed(lambda trees=trees, truth=truth: model.gradients(trees, truth))
         optimizer.apply_gradients(zip(gradients, model.weights, strict=True))
-        losses.append(float(loss))
-        taken.append(seconds)
+        losses, taken = [*losses, float(loss)], [*taken, seconds]
     few = [part[:4] for part in trees], truth[:4], model.encode.options(backend="unbatched")
     each = timed(lambda: model.gradients(*few))[0] / 4
     trees, truth = formulas(tests, LONGEST, rng)
@@ -82,10 +81,11 @@ def main(steps: int = 300, width: int = 16, batch: int = 256, tests: int = 2000,
     for name, those in ((f"up to {TRAINED}", sizes <= TRAINED), (f"{TRAINED + 1} to {LONGEST}", sizes > TRAINED)):
         print(f"new formulas of {name} leaves: {np.mean(right[those]):.1%} right")
     figure = Figure(figsize=(10, 4), layout="constrained")
-    axes, bins = figure.subplots(1, 2), np.arange(1, LONGEST + 1, 2)
+    axes, pair = figure.subplots(1, 2), (sizes - 1) // 2
     axes[0].plot(losses, lw=0.8)
     axes[0].set(xlabel="step", ylabel="cross-entropy", ylim=(0, None), title=f"learning from up to {TRAINED} leaves")
-    axes[1].bar(bins + 0.5, [np.mean(right[(sizes + 1) // 2 == (b + 1) // 2]) for b in bins], 1.8)
+    share = np.bincount(pair, right, LONGEST // 2) / np.maximum(np.bincount(pair, minlength=LONGEST // 2), 1)
+    axes[1].bar(2 * np.arange(LONGEST // 2) + 1.5, share, 1.8)
     axes[1].axvline(TRAINED + 0.5, color="black", ls="--", lw=1)
     axes[1].set(xlabel="leaves of a new formula", ylabel="share that is right", ylim=(0, 1.02), title="accuracy")
     save(figure, out / "formulas.png")
