@@ -75,9 +75,9 @@ def autobatch(
       partial: how a block runs at which some lanes only wait: "mask" (for all lanes, keeping what concerns those),
         "gather" (in chunks of waiting lanes, where XLA compiles and the block touches no stack), or "auto" (gathers for
         blocks that do very much).  Results do not depend on it.
-      shards: into how many parts, run by threads beside each other, the batch is cut; inside a ``tf.function`` always
-        one.  "auto" takes one for each core, or more of a large state, if they are large enough; one without XLA,
-        with ``max_steps``, or if a primitive has a ``size``.
+      shards: into how many parts, run by threads beside each other, the batch is cut; as a part of another XLA program
+        always one.  "auto" takes one for each core, or more of a large state, if they are large enough; one without
+        XLA, with ``max_steps``, or if a primitive has a ``size``.
       compact: whether the last quarter of the members goes on in a smaller machine, and of that the last quarter in one
         yet smaller, down to 16; each takes compiling once.  "auto" does it once the time lost otherwise, in this call
         and those before, is that of compiling; never inside a ``tf.function`` or with ``max_steps``.
@@ -92,7 +92,7 @@ def autobatch(
       strategy: a ``tf.distribute.Strategy`` over whose replicas the members are split, each with a machine of its own;
         of several processes each makes the same call, and gets the results of all.
       tape_memory: bytes that a call under a ``tf.GradientTape`` may keep for its gradients, about; of what is beyond
-        that, parts of the run are run again.  (And twice what it takes to keep the state of the members once.)
+        that, parts of the run are run again.  It keeps one tape and one state of the members at least.
 
     Returns: an ``Autobatched``.
 

@@ -75,7 +75,6 @@ class AdjointProgram:
     inputs, shared, captured: what gets gradients: leaves of the inputs, positions of shared arguments, and tensors
     from outside (by their ids).
     registers, stacks: of the stored program, those that have cotangents.
-    held: the registers that are known when it is run backwards; depth: whether the depth is.
     """
 
     stored: StoredProgram
@@ -88,6 +87,7 @@ class AdjointProgram:
 
     @property
     def held(self) -> frozenset[Leaf]:
+        """The registers that have to be known when it is run backwards."""
         return frozenset().union(*(block.reads for block in self.blocks))
 
     @property

@@ -62,6 +62,10 @@ class StoredProgram:
     def types(self) -> Mapping[str, Type]:
         return self.typed.types
 
+    def put(self, i: int) -> dict[Leaf, Leaf]:
+        """For each register that block ``i`` writes the leaf that it gets."""
+        return {self.registers[leaf]: leaf for leaf in sorted(self.blocks[i].writes)}
+
     def with_blocks(self, order: Sequence[int]) -> StoredProgram:
         """The program with these of its blocks, in this order."""
         return replace(

@@ -34,10 +34,6 @@ def _cotangent(register: Leaf) -> str:
     return f"cotangent {register[0]} {register[1]}"
 
 
-def _register(register: Leaf) -> str:
-    return f"register {register[0]} {register[1]}"
-
-
 def _taped(leaf: Leaf) -> str:
     return f"taped {leaf[0]} {leaf[1]}"
 
@@ -84,7 +80,7 @@ class AdjointMachine:
         """The parts of the state that undoing block ``i`` may change."""
         block = self.adjoint.blocks[i]
         keys = {"pc", *self.tape.rows_taken(i), *map(_cotangent, block.cotangents), *map(stack_key, block.stacks)}
-        keys |= {_register(register) for register in block.records if register in self.adjoint.held}
+        keys |= {self.machine.register(register) for register in block.records if register in self.adjoint.held}
         keys |= {self._sum(source) for source in block.sources}
         return tuple(sorted(keys | ({"depth"} if block.records_depth else set())))
 
@@ -94,7 +90,9 @@ class AdjointMachine:
     def begun(self, state: State, results: Mapping[Leaf, tf.Tensor], shared: Sequence[tf.Tensor]) -> State:
         """From the state in which the other machine ended, and the cotangents of its results."""
         adjoint, z = self.adjoint, self.machine.size
-        new: State = {_register(register): state[_register(register)] for register in adjoint.held}
+        new: State = {
+            self.machine.register(register): state[self.machine.register(register)] for register in adjoint.held
+        }
         if adjoint.holds_depth:
             new["depth"] = state["depth"]
         for register in adjoint.registers:
@@ -141,18 +139,17 @@ class AdjointMachine:
         """Undoes the last step, which is one of block ``i``; returns the changed parts of the state."""
         block = self.adjoint.blocks[i]
         lanes, values, new = self.tape.taken(i, state)
-        recorded = [*map(_register, block.records), *map(_taped, block.taped), *(["depth"] * block.records_depth)]
+        recorded = [
+            *map(self.machine.register, block.records),
+            *map(_taped, block.taped),
+            *(["depth"] * block.records_depth),
+        ]
         before = dict(zip(recorded, values, strict=True))
         new |= {key: before[key] for key in self.changes(i) if key in before}
-        put = {stored_in: leaf for stored_in, leaf in self._put(i).items() if stored_in in self.adjoint.registers}
+        put = {r: leaf for r, leaf in self.adjoint.stored.put(i).items() if r in self.adjoint.registers}
         outputs = {leaf: state[_cotangent(register)] for register, leaf in put.items()}
         new |= self._pulled(i, state | before, outputs, lanes, shared)
         return new | {"pc": self.tape.last(state, new[ROWS])}
-
-    def _put(self, i: int) -> dict[Leaf, Leaf]:
-        """For each register that the block writes the leaf that it gets."""
-        stored = self.adjoint.stored
-        return {stored.registers[leaf]: leaf for leaf in sorted(stored.blocks[i].writes)}
 
     def _pulled(
         self, i: int, state: State, outputs: Mapping[Leaf, tf.Tensor], lanes: tf.Tensor, shared: Sequence[tf.Tensor]
@@ -164,7 +161,7 @@ class AdjointMachine:
             self.adjoint,
             i,
             lanes,
-            held={leaf: state[_register(r)] for leaf, r in registers.items() if r in block.reads},
+            held={leaf: state[self.machine.register(r)] for leaf, r in registers.items() if r in block.reads},
             taped={leaf: state[_taped(leaf)] for leaf in block.taped},
             depth=state.get("depth"),
             stacks={stack_key(leaf): state[stack_key(leaf)] for leaf in block.stacks},

@@ -19,8 +19,7 @@ from tensorflow.compiler.tf2xla.python import xla as tf2xla
 
 from autobatch.ir.adjoint import AdjointProgram
 from autobatch.ir.leaves import leaf_type
-
-State = dict[str, tf.Tensor]
+from autobatch.machine.blocks import State
 
 BLOCK, LANES, ROWS, FULL = "tape block", "tape lanes", "tape rows", "tape full"
 

@@ -44,7 +44,7 @@ class Taped(Machine):
         lanes = tf.equal(state["pc"], i)
         if isinstance(self.program.blocks[i].terminator, ir.PushJump):
             lanes &= tf.not_equal(new["pc"], self.stopped + 1 + i)  # which wait for deeper stacks
-        values = [state[f"register {v} {k}"] for v, k in block.records]
+        values = [state[self.register(leaf)] for leaf in block.records]
         values += [self._restored_again(leaf, state, lanes) for leaf in block.taped]
         values += [state["depth"]] if block.records_depth else []
         return new | self.tape.added(i, state, lanes, values)

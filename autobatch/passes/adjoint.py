@@ -20,7 +20,7 @@ from autobatch import ir
 from autobatch.ir import regions
 from autobatch.ir.adjoint import AdjointProgram, BlockAdjoint, PartAdjoint, Source
 from autobatch.ir.leaves import Leaf, Step, leaf_type, leaves_of
-from autobatch.ir.stored import BlockStorage, StoredProgram
+from autobatch.ir.stored import StoredProgram
 from autobatch.ir.types import Shared, Tensor, Weak, leaves, opaque
 from autobatch.tracing import pullback
 from autobatch.tracing.member import Traced, traced
@@ -154,10 +154,6 @@ class _Analysis:
     def register(self, leaf: Leaf) -> Leaf:
         return self.stored.registers[leaf]
 
-    def put(self, storage: BlockStorage) -> dict[Leaf, Leaf]:
-        """For each register that the block writes the leaf that it gets."""
-        return {self.register(leaf): leaf for leaf in sorted(storage.writes)}
-
     def results(self) -> set[Leaf]:
         return {leaf for v in self.stored.program.outputs for leaf in leaves_of(v, self.stored.types)}
 
@@ -197,7 +193,7 @@ class _Analysis:
 
     def useful_in(self, i: int, registers: set[Leaf], stacks: set[Leaf]) -> Iterator[set[Leaf]]:
         """The leaves that matter behind each part of block ``i``, from the last, and before the first."""
-        at = {leaf for register, leaf in self.put(self.stored.blocks[i]).items() if register in registers}
+        at = {leaf for register, leaf in self.stored.put(i).items() if register in registers}
         if i == self.stored.typed.epilogue:
             at |= {leaf for leaf in self.results() if self._is_float(leaf)}
         yield at
@@ -238,7 +234,7 @@ class _Analysis:
                 self._where(part) if made.outputs else (),
             )
             parts.append(made)
-        written = frozenset(self.put(storage))
+        written = frozenset(self.stored.put(i))
         given = {
             self.register(leaf)
             for part in parts
