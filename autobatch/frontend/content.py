@@ -110,7 +110,7 @@ class _Walk:
             _check_imports(function.__code__)
             if function.__name__ != "__hash__" and (asking := _ASKING.intersection(used)):
                 raise UnknowableError(min(asking))
-            self.watcher.function(function, used)
+            self.watcher.function(function)
             self._watched()
 
     def _watched(self) -> None:

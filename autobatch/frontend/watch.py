@@ -31,7 +31,6 @@ import gast
 import numpy as np
 
 from autobatch.frontend.source import Source
-from autobatch.frontend.syntax import names
 
 _MISSING = object()
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
@@ -145,9 +144,7 @@ class Watcher:
         self.modules: dict[int, types.ModuleType] = {}  # whose attributes such names may mean, however they are reached
 
     def source(self, source: Source) -> None:
-        free = [name for name in names(source.tree.body) if name not in source.parameters]
-        attributes = [node.attr for node in gast.walk(source.tree) if isinstance(node, gast.Attribute)]
-        self.function(source.function, [*free, *attributes])
+        self.function(source.function)
         self.static(source.static)
         for node in gast.walk(source.tree):
             if isinstance(node, gast.ImportFrom) and not node.level and (module := sys.modules.get(node.module)):
@@ -157,26 +154,26 @@ class Watcher:
         for name, value in values.items():
             self.add(types.MappingProxyType({name: value}), name)  # which nothing is bound to anew
 
-    def function(self, function: Any, used: Iterable[str]) -> None:
-        """``used``: the names that it mentions."""
+    def function(self, function: Any) -> None:
         if id(function) in self.seen:
             return
         self.seen.add(id(function))
         self.functions.append(function)
-        texts = _texts_in(function.__code__) if _OF_ANY_NAME.intersection(used := tuple(used)) else []
+        used = names_in(function.__code__)
+        texts = _texts_in(function.__code__) if _OF_ANY_NAME.intersection(used) else []
         self.texts.update(texts)
         used = tuple(dict.fromkeys([*used, *texts]))
         new = [name for name in used if name not in self.used]
         self.used |= dict.fromkeys(used)
         for module in tuple(self.modules.values()):
             self._attributes(module, new)
-        for instruction in dis.get_instructions(function.__code__):
-            if instruction.opname == "LOAD_GLOBAL" and instruction.argval in _BY_NAME:  # what it reads is not known
-                self.found["", instruction.argval] = Watched({}, instruction.argval, (object(),), ("",))
+        read = _global_names(function.__code__)
+        for name in (name for name in read if name in _BY_NAME):  # what it reads is not known
+            self.found["", name] = Watched({}, name, (object(),), ("",))
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             self.add(_Cell(cell), name)
             self.module(_Cell(cell).get(name))
-        for name in (name for name in used if name not in function.__code__.co_freevars):
+        for name in read:
             if name in function.__globals__:
                 self.add(function.__globals__, name)
                 self.module(function.__globals__[name])
@@ -212,11 +209,12 @@ class Watcher:
         watched = self.found[id(owner), name] = Watched(namespace, name, *_parts(value, str(name)))
         for part in watched.parts:
             if isinstance(part, types.FunctionType) and not is_library(part):
-                self.function(part, names_in(part.__code__))
+                self.function(part)
             elif isinstance(part, types.ModuleType) and not is_library(part):
                 self.module(part)
 
 
+_LOOKING_UP = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}
 _BY_NAME = {"globals", "eval", "exec"}
 _OF_ANY_NAME = {"getattr", "hasattr", "dir", "vars", "__dict__", "attrgetter", "methodcaller"}
 
@@ -226,6 +224,13 @@ def names_in(code: types.CodeType) -> list[str]:
     inner = [names_in(constant) for constant in code.co_consts if isinstance(constant, types.CodeType)]
     named = filter(str.isidentifier, code.co_names)  # others are of pytest, which rewrites asserts
     return [*named, *itertools.chain(*inner)]
+
+
+def _global_names(code: types.CodeType) -> dict[str, None]:
+    """What a function and the functions and classes inside it look up among the globals, in order."""
+    own = {each.argval: None for each in dis.get_instructions(code) if each.opname in _LOOKING_UP}
+    inner = [_global_names(constant) for constant in code.co_consts if isinstance(constant, types.CodeType)]
+    return dict.fromkeys(filter(str.isidentifier, itertools.chain(own, *inner)))
 
 
 def _texts_in(code: types.CodeType) -> list[str]:

@@ -333,6 +333,26 @@ def test_a_captured_variable_hides_the_global_of_its_name(monkeypatch):
     assert np.asarray(f(X)).tolist() == [5, 8]
 
 
+def test_a_local_variable_or_an_attribute_hides_the_global_of_its_name(monkeypatch):
+    """Scripts call their results as their functions call their variables."""
+    point = types.SimpleNamespace(LEVEL=7)
+
+    def added(x):
+        def inner(LEVEL):
+            return LEVEL + point.LEVEL
+
+        LEVEL = 2
+        while LEVEL < x:
+            LEVEL += 3
+        return LEVEL + inner(x)
+
+    f = ab.autobatch(added, **interpreted)
+    first = f.lower(X)
+    monkeypatch.setitem(globals(), "LEVEL", 2)
+    assert f.lower(X).program is first.program
+    assert np.asarray(f(X)).tolist() == [added(x) for x in X]
+
+
 def test_a_legacy_graph_is_refused():
     f = ab.autobatch(of_len)
     with tf.Graph().as_default(), pytest.raises(ab.errors.SettingError, match=r"tf\.function"):
