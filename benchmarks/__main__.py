@@ -150,9 +150,9 @@ def plain(
 
 @app.command()
 def gradients(rounds: int = 9) -> None:
-    """A call, and a call with its gradient, of a recursion and of a loop."""
+    """A call, and a call with its gradient; beside JAX, Equinox and Diffrax, if they are installed."""
     found: dict[str, dict[int, dict[str, dict[str, float]]]] = {}
-    for name in gradients_benchmark.PROGRAMS:
+    for name in gradients_benchmark.PROBLEMS:
         for count, rows in gradients_benchmark.run(name, rounds):
             show(f"{name}, {count:,} members", rows)
             found.setdefault(name, {})[count] = rows

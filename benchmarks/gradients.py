@@ -1,17 +1,24 @@
-"""Gradients through recursion and loops: a call, a call with its gradient, and the same on the local-static backend."""
+"""Gradients through recursion and loops: a call, a call with its gradient, the same on the local-static backend.
+
+And the loops in JAX, where it is installed.
+"""
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import tensorflow as tf
 
 import autobatch as ab
+from benchmarks import jax_gradients
 from benchmarks.timing import in_turn
+from examples import comets
 
-SIZES = (1_000, 10_000)
 CALL, GRADIENT, LOCAL = "call", "call and gradient", "the same, local static"
+AND_GRADIENT = ", and gradient"  # behind a peer's name
 
 
 @ab.autobatch
@@ -32,26 +39,60 @@ def newton(x, turns):
     return y
 
 
-PROGRAMS: dict[str, tuple[Any, int]] = {"tree_value": (tree_value, 1), "newton": (newton, 20)}
+def _numbers(count: int, turns: int) -> tuple[tf.Tensor, ...]:
+    x = tf.random.stateless_uniform([count], [1, 2], 0.5, 3.0)
+    return x, turns * tf.random.stateless_uniform([count], [3, 4], 3, 12, tf.int32)
 
 
-def gradient(function: Callable, x: tf.Tensor, n: tf.Tensor) -> Any:
+def _comets(count: int) -> tuple[tf.Tensor, ...]:
+    return *map(tf.constant, comets.starts(count, np.random.default_rng(0))), tf.constant(comets.TRUTH, tf.float64)
+
+
+class Problem(NamedTuple):
+    """of: which argument gets the gradient of the sum of all results; peers: from JAX, by the module they need."""
+
+    function: Any
+    arguments: Callable[[int], tuple[tf.Tensor, ...]]
+    of: int = 0
+    sizes: tuple[int, ...] = (1_000, 10_000)
+    peers: dict[str, tuple[str, Callable[..., jax_gradients.Pair]]] = {}
+
+
+PROBLEMS = {
+    "tree_value": Problem(tree_value, lambda count: _numbers(count, 1)),
+    "newton": Problem(
+        newton, lambda count: _numbers(count, 20), peers={"jax.vmap of a scan": ("jax", jax_gradients.newton)}
+    ),
+    "comets": Problem(
+        comets.moved, _comets, 2, (1_000,),
+        {
+            "jax.vmap of a scan": ("jax", jax_gradients.comets_scan),
+            "Equinox, checkpointed": ("equinox", jax_gradients.comets_equinox),
+            "Diffrax": ("diffrax", jax_gradients.comets_diffrax),
+        },
+    ),
+}  # fmt: skip
+
+
+def gradient(function: Callable, args: tuple[tf.Tensor, ...], of: int) -> Any:
     with tf.GradientTape() as tape:
-        tape.watch(x)
-        value = function(x, n)
-    return tape.gradient(value, x)
+        tape.watch(args[of])
+        value = tf.nest.flatten(function(*args))[0]
+    return tape.gradient(value, args[of])
 
 
 def run(name: str, rounds: int = 9) -> Iterator[tuple[int, dict[str, dict[str, float]]]]:
     """For each number of members."""
-    function, turns = PROGRAMS[name]
+    function, arguments, of, sizes, peers = PROBLEMS[name]
     local = function.options(backend="local_static")
-    for count in SIZES:
-        x = tf.random.stateless_uniform([count], [1, 2], 0.5, 3.0)
-        n = turns * tf.random.stateless_uniform([count], [3, 4], 3, 12, tf.int32)
+    for count in sizes:
+        args = arguments(count)
         systems: dict[str, Callable[[], object]] = {
-            CALL: lambda x=x, n=n: function(x, n),
-            GRADIENT: lambda x=x, n=n: gradient(function, x, n),
-            LOCAL: lambda x=x, n=n: gradient(local, x, n),
+            CALL: lambda args=args: function(*args),
+            GRADIENT: lambda args=args: gradient(function, args, of),
+            LOCAL: lambda args=args: gradient(local, args, of),
         }
+        for peer, (module, make) in peers.items():
+            if importlib.util.find_spec(module):
+                systems[peer], systems[peer + AND_GRADIENT] = make(*args)
         yield count, in_turn(systems, rounds)

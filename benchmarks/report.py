@@ -10,7 +10,7 @@ from typing import Any
 from benchmarks.ablation import EVERYTHING
 from benchmarks.account import ALL, COPY
 from benchmarks.choices import CHOICES
-from benchmarks.gradients import CALL, GRADIENT, LOCAL
+from benchmarks.gradients import AND_GRADIENT, CALL, GRADIENT, LOCAL
 from benchmarks.nuts import LIMIT
 from benchmarks.programs import AUTO, FIXED, LOOP
 from benchmarks.timing import load
@@ -89,6 +89,21 @@ def gradients_table() -> str:
             call, ours, local = (1000 * rows[system]["median"] for system in (CALL, GRADIENT, LOCAL))
             times = f"{_short(ours)} ({ours / call:.1f} calls)", f"{_short(local)} ({local / ours:.0f} times as long)"
             lines.append("| " + " | ".join([f"`{name}`", f"{int(count):,}", _short(call), *times]) + " |")
+    return "\n".join(lines)
+
+
+def gradients_peers_table() -> str:
+    """Rows are programs, numbers of members and systems; milliseconds, and how many of our gradients that is."""
+    lines = [f"| program | members | | {CALL}, ms | {GRADIENT} |", "| --- | --- | --- | --- | --- |"]
+    for name, by_count in load("gradients")["results"].items():
+        for count, rows in by_count.items():
+            pairs = {"autobatch": (CALL, GRADIENT)}
+            pairs |= {peer: (peer, peer + AND_GRADIENT) for peer in rows if peer + AND_GRADIENT in rows}
+            for system, keys in pairs.items() if len(pairs) > 1 else ():
+                call, both = (1000 * rows[key]["median"] for key in keys)
+                times = both / (1000 * rows[GRADIENT]["median"])
+                cells = [f"`{name}`", f"{int(count):,}", system, _short(call), f"{_short(both)} ({times:.1f} of ours)"]
+                lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
@@ -287,6 +302,7 @@ def write_tables() -> None:
         "programs": programs_table,
         "plain": plain_table,
         "gradients": gradients_table,
+        "gradients_peers": gradients_peers_table,
         "ablation": ablation_table,
         "account": account_table,
         "throughput": throughput_table,

@@ -11,7 +11,9 @@ from examples import against_a_loop
 FOLDER = Path(against_a_loop.__file__).parent
 SMALL = {
     "a_star": {"maps": 6, "side": 8},
+    "billiards": {"shots": 20, "steps": 3},
     "breast_cancer": {"chains": 8, "warm_up": 20, "draws": 20},
+    "comets": {"comets": 8, "steps": 3},
     "eight_schools": {"chains": 4, "draws": 100},
     "formulas": {"steps": 3, "width": 4, "batch": 16, "tests": 20},
     "funnel": {"chains": 8, "draws": 30},

@@ -68,7 +68,7 @@ class Reversible:
 
     def begun(self, arguments: Sequence[Stored]) -> list[State]:
         """The parts before their first step."""
-        return cut(self.machine, self.parts, self.count, list(arguments))
+        return self._run(self._begun, list(arguments))
 
     def deeper(self, states: list[State], to: Reversible) -> list[State]:
         """The parts for stacks of another depth."""
@@ -118,6 +118,10 @@ class Reversible:
 
     def _adjoint_machine(self, variables: Sequence[tf.Tensor]) -> AdjointMachine:
         return AdjointMachine(self.machine, self.tape, dict(zip(self.adjoint.variables, variables, strict=True)))
+
+    @cached_property
+    def _begun(self) -> Callable:
+        return tf.function(functools.partial(cut, self.machine, self.parts, self.count), autograph=False)
 
     @cached_property
     def _advance(self) -> Callable:
