@@ -203,6 +203,25 @@ def test_of_no_members():
     assert found.shape == [0]
 
 
+def test_of_a_variable_that_is_returned_as_it_is():
+    weight, pair = tf.Variable(0.75), tf.Variable([1.0, 2.0])
+
+    @ab.autobatch
+    def times(x, n):
+        y = weight
+        while n > 0:
+            y, n = y * x, n - 1
+        return y, [pair, weight]
+
+    with tf.GradientTape() as tape:
+        y, (two, one) = times(tf.constant([1.0, 2.0]), tf.constant([0, 2]))
+        total = tf.reduce_sum(y) + 3 * tf.reduce_sum(two) + 5 * tf.reduce_sum(one)
+    np.testing.assert_allclose(y, [0.75, 3.0])
+    of_weight, of_pair = tape.gradient(total, [weight, pair])
+    assert float(of_weight) == 1 + 4 + 10
+    assert of_pair.numpy().tolist() == [6.0, 6.0]
+
+
 def test_lanes_without_members():
     """What they compute is no number, and must not count for what all members share."""
     weight = tf.Variable(2.0, dtype=tf.float64)

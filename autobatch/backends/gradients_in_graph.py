@@ -46,8 +46,8 @@ class GradientsInGraph:
             raise errors.GradientError(
                 "A gradient was asked for inside of an XLA program, where the tape cannot grow, so the number of steps "
                 "must be given.",
-                help="f.options(max_steps=...): how many blocks the machine runs at most; or no jit_compile=True "
-                "around it: the call is compiled anyway.",
+                help="f.options(max_steps=...): how many blocks the machine runs at most; outside of samplers and "
+                "jit_compile=True it is not needed.",
                 kind="gradient-needs-steps",
             )
         return self.options.max_steps

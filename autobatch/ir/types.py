@@ -455,7 +455,7 @@ def to_dtype(value: Any, dtype: tf.DType) -> tf.Tensor:
     if isinstance(value, WeakScalar):
         value = value.tensor
     if is_tensor(value):
-        return tf.cast(value, dtype)
+        return tf.cast(tf.convert_to_tensor(value), dtype)  # of a variable, what it holds
     return tf.convert_to_tensor(value, dtype)
 
 

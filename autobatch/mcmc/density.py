@@ -11,7 +11,7 @@ import numpy as np
 import tensorflow as tf
 
 from autobatch import errors
-from autobatch.api import Autobatched, primitive
+from autobatch.api import primitive
 from autobatch.frontend.watch import Watched, watch_callables
 from autobatch.mcmc.layout import Layout
 
@@ -116,13 +116,8 @@ def _alike(one: tf.Tensor, other: tf.Tensor) -> bool:
 def call(fn: Callable, state: Any) -> tf.Tensor:
     """Parts are passed as TFP passes them: a list or tuple one by one, a dictionary by name.
 
-    Raises LogDensityError for a function that cannot have a gradient, or that returns no tensor.
+    Raises LogDensityError for a function that returns no tensor.
     """
-    if isinstance(fn, Autobatched):
-        raise errors.LogDensityError(
-            f"`{fn.__name__}` is autobatched, and an autobatched function has no gradient.",
-            help="write the log density as plain TensorFlow code for all chains: tf.where for if, and so on.",
-        )
     state = state if isinstance(state, Mapping | list | tuple) else [state]
     value = fn(**state) if isinstance(state, Mapping) else fn(*state)
     try:

@@ -10,7 +10,7 @@ import tensorflow_probability as tfp
 import autobatch as ab
 from autobatch.backends import shards
 from autobatch.calls.specialisation import Specialisation
-from autobatch.errors import LogDensityError, SettingError, StartError
+from autobatch.errors import GradientError, LogDensityError, SettingError, StartError
 from autobatch.mcmc import SamplingWarning
 from autobatch.mcmc.adaptation import pooled_deviations, windows
 from autobatch.mcmc.density import log_density
@@ -23,6 +23,15 @@ SCALES = np.array([1.0, 10.0, 0.1], np.float32)
 
 def gaussian(x):
     return -0.5 * tf.reduce_sum((x / SCALES) ** 2, -1)
+
+
+@ab.autobatch
+def settled_normal(x):
+    """Of x = y + y³ for a y of the normal distribution; y by as many of Newton's steps as it takes."""
+    y = 0.1 * x
+    while tf.abs(y + y**3 - x) > 1e-5 * (1.0 + tf.abs(x)):
+        y = y - (y + y**3 - x) / (1.0 + 3.0 * y**2)
+    return -0.5 * y**2 - tf.math.log(1.0 + 3.0 * y**2)
 
 
 @pytest.fixture(scope="module")
@@ -270,7 +279,6 @@ NOT_AUTO_BATCHED = tfd.JointDistributionSequential([tfd.Normal(0.0, 10.0), lambd
             StartError,
             "1 of 2 chains start .*: chains 1",
         ),
-        ({"target": ab.autobatch(gaussian)}, LogDensityError, "an autobatched function has no gradient"),
         ({"target": lambda x: None}, LogDensityError, "returns a NoneType, not a tensor"),
         ({"step_size": None}, SettingError, "step size must be positive"),
         ({"init_state": tf.zeros([4, 3], tf.int32)}, SettingError, "all be float32 or all float64; these are int32"),
@@ -304,6 +312,18 @@ def test_errors_before_anything_is_compiled(change, error, words):
     settings = {"target": gaussian, "init_state": tf.zeros([4, 3]), "seed": 0} | change
     with pytest.raises(error, match=words):
         ab.mcmc.sample(**settings)
+
+
+@pytest.mark.filterwarnings("ignore::autobatch.mcmc.SamplingWarning")
+def test_a_log_density_with_a_loop_for_each_chain():
+    target = settled_normal.options(max_steps=100)
+    x = np.asarray(ab.mcmc.sample(target, tf.zeros([64]), num_results=200, num_warmup=200, seed=0).samples)
+    y = np.array([np.roots([1.0, 0.0, 1.0, -each]) for each in x[:, ::20].ravel()])
+    y = y[np.abs(y.imag) < 1e-9].real
+    assert y.shape == (640,)
+    np.testing.assert_allclose([y.mean(), y.std()], [0.0, 1.0], atol=0.15)
+    with pytest.raises(GradientError, match="the number of steps must be given"):
+        ab.mcmc.sample(settled_normal, tf.zeros([64]), num_results=10, num_warmup=10, seed=0)
 
 
 def test_inside_a_tf_function():
