@@ -6,7 +6,7 @@ import tensorflow as tf
 
 import autobatch as ab
 from autobatch.backends.history import History
-from autobatch.errors import GradientError, SettingError
+from autobatch.errors import GradientError, MemberError, SettingError
 from autobatch.machine import reversible
 from tests.programs import PROGRAMS
 
@@ -396,6 +396,65 @@ def test_of_variables_in_a_graph():
     np.testing.assert_allclose(train(), np.sum(X.numpy() * N.numpy() * 1.5 ** (N.numpy() - 1.0)))
 
 
+@ab.autobatch
+def polar(x, y):
+    r = tf.sqrt(x * x + y * y)
+    if r == 0:
+        return x, y
+    return r, tf.atan2(y, x)
+
+
+@ab.autobatch
+def guarded(x, y):
+    root, below = tf.sqrt(x), 1.0 / y
+    z = x * y + 1.0
+    if x <= 0:
+        root = 0.0 * x
+    return z + root + (below if y != 0 else y)
+
+
+@pytest.mark.parametrize("function", [polar, guarded])
+def test_nothing_times_infinity_is_nothing(function):
+    """What a member computes where its derivative is infinite, and then does not use."""
+    x, y = tf.constant([0.0, 3.0, 0.0, 4.0], tf.float64), tf.constant([0.0, 4.0, 2.0, 0.0], tf.float64)
+
+    def gradients(call, x, y):
+        with tf.GradientTape() as tape:
+            tape.watch([x, y])
+            total = sum(tf.reduce_sum(part) for part in tf.nest.flatten(call(x, y)))
+        return tape.gradient(total, [x, y])
+
+    expected = [gradients(function.unbatched, x[k], y[k]) for k in range(4)]
+    np.testing.assert_allclose(gradients(function, x, y), np.transpose(expected), rtol=1e-12)
+
+
+@pytest.mark.parametrize("options", [{}, {"jit_compile": False}])
+def test_of_members_in_turn(options):
+    """Five members on two lanes: the last batch begins among those that are done."""
+    weight = tf.Variable(1.5, dtype=tf.float64)
+
+    @ab.autobatch(**options)
+    def powers(x, n):
+        y, seen = weight, []
+        while n > 0:
+            y, n = y * x, n - 1
+            seen.append(y)
+        assert x > 0
+        return y, seen
+
+    x, n = np.array([0.5, 1.5, 2.0, 3.0, 1.25]), np.array([0, 1, 3, 5, 2])
+    with tf.GradientTape() as tape:
+        y, seen = powers.map(x, n, lanes=2)
+        total = tf.reduce_sum(y) + tf.reduce_sum(seen.flat_values)
+    assert seen.row_lengths().numpy().tolist() == n.tolist()
+    np.testing.assert_allclose(y, 1.5 * x**n)
+    expected = sum(each**k + sum(each**j for j in range(1, k + 1)) for each, k in zip(x, n, strict=True))
+    np.testing.assert_allclose(tape.gradient(total, weight), expected)
+    with tf.GradientTape(), pytest.raises(MemberError) as caught:
+        powers.map(-x, n, lanes=2)
+    assert caught.value.members == (0, 1, 2, 3, 4)
+
+
 def test_what_a_graph_refuses():
     with pytest.raises(GradientError, match="max_steps"):
         gradient(tf.function(lambda x: newton(x, N), jit_compile=True, autograph=False), X)
@@ -411,7 +470,6 @@ def test_what_a_graph_refuses():
 @pytest.mark.parametrize(
     "call",
     [
-        lambda x: power.map(x, N),
         lambda x: power.start(x, N).result(),
         lambda x: power.options(deadline=60.0)(x, N),
         lambda x: power.options(strategy=tf.distribute.OneDeviceStrategy("/cpu:0"))(x, N),

@@ -45,7 +45,7 @@ def run(program: Specialisation, taken: Arguments, options: Options) -> Any:
     Raises: ReplicaError, with the results of the replicas that did not fail.
     """
     check_attended("A call with a strategy", "machine, which each replica needs", options)
-    check_untaped("a call with a strategy", taken)
+    check_untaped("a call with a strategy", program, taken, options.without("strategy"))
     if options.deadline is not None:
         raise errors.SettingError("A call with a strategy has no deadline.", help="max_steps holds for each replica.")
     strategy, alone = options.strategy, options.without("strategy")

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.eager import record as tapes
 
 from autobatch import errors
 from autobatch.backends.members import Batch, Finished
@@ -16,7 +17,7 @@ from autobatch.backends.program_counter import ProgramCounter
 from autobatch.calls import streams
 from autobatch.calls.arguments import Arguments
 from autobatch.calls.lanes import USUAL, Trials, worth_trying
-from autobatch.calls.specialisation import Specialisation, check_attended, check_untaped
+from autobatch.calls.specialisation import Specialisation, check_attended
 from autobatch.options import Options
 from autobatch.progress import Bar
 from autobatch.tracing.vectorize import Stored
@@ -39,7 +40,8 @@ def check(options: Options, lanes: Any, may_try: bool = False) -> None:
 
 def batch(program: Specialisation, taken: Arguments, options: Options, lanes: int | str, progress: bool) -> Any:
     """What a call returns."""
-    check_untaped("f.map", taken)
+    if program.is_followed(taken, options):
+        return _taped(program, taken, options, USUAL if lanes == "auto" else int(lanes))
     machine = functools.partial(_machine, program, options)
     arguments, numbers, known = program.arguments(taken), [USUAL], program.best_lanes
     if lanes == "auto":
@@ -54,6 +56,29 @@ def batch(program: Specialisation, taken: Arguments, options: Options, lanes: in
             (finished,) = machine(best).members(Batch(arguments, taken.size), taken.shared, bar.update)
         bar.set_postfix_str(f"on {best:,} lanes")
     return _results(program, machine(best), taken, finished)
+
+
+def _taped(program: Specialisation, taken: Arguments, options: Options, lanes: int) -> Any:
+    """The same under a tape, which needs each member in a lane of its own: one batch after the other."""
+
+    def execute() -> list[Stored]:
+        given, size, parts = program.arguments(taken), min(lanes, taken.size), []
+        for first in range(0, taken.size, size):
+            start = min(first, taken.size - size)  # the last one begins among members that are done
+            some = [[leaf[start : start + size] for leaf in leaves] for leaves in given]
+            try:
+                found = program.executed(some, taken.shared, size, options)
+            except errors.MemberError as error:  # which knows of a part of the batch only
+                error.results = None
+                raise
+            parts.append([[leaf[first - start :] for leaf in leaves] for leaves in found])
+        return [[tf.concat(leaf, 0) for leaf in zip(*leaves, strict=True)] for leaves in zip(*parts, strict=True)]
+
+    try:
+        return program.put_together(taken, execute)
+    except errors.MemberError:
+        with tapes.stop_recording():
+            return batch(program, taken, options, lanes, progress=False)  # which raises what there is to be said
 
 
 def stream(

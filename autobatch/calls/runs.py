@@ -63,7 +63,7 @@ class Run:
         autosave: str | os.PathLike | None = None,
         every: float = 60.0,
     ):
-        check_untaped("a run", taken)
+        check_untaped("a run", program, taken, options)
         if autosave is not None and (Path(autosave).is_dir() or not Path(autosave).absolute().parent.is_dir()):
             raise errors.SettingError(
                 f"autosave must be a file in a folder that there is, not {os.fspath(autosave)!r}."

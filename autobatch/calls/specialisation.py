@@ -10,7 +10,6 @@ from types import CodeType
 from typing import Any
 
 import tensorflow as tf
-from tensorflow.python.eager import record as tapes
 
 from autobatch import context, errors, ir, passes, reads
 from autobatch.backends.gradients import Gradients
@@ -59,12 +58,12 @@ def check_attended(call: str, needed: str, options: Options) -> None:
         )
 
 
-def check_untaped(call: str, taken: Arguments) -> None:
+def check_untaped(call: str, program: Specialisation, taken: Arguments, options: Options) -> None:
     """Raises SettingError where a tape would lose its track, and have None for a gradient."""
-    if tapes.should_record_backprop([*tf.nest.flatten(taken.stored), *taken.shared]):
+    if program.is_followed(taken, options):
         raise errors.SettingError(
-            f"A tf.GradientTape watches an argument, and {call} has no gradients.",
-            help="a plain call has them.",
+            f"A tf.GradientTape watches what goes into the program, and {call} has no gradients.",
+            help="a plain call and f.map have them.",
         )
 
 
@@ -366,31 +365,36 @@ class Specialisation:
         """What a call returns."""
         if options.backend == "program_counter" and not tf.executing_eagerly():
             return self.put_together(taken, lambda: self._executed_in_graph(taken, options))
-        return self.put_together(taken, lambda: self._executed(taken, options))
+        return self.put_together(taken, lambda: self.executed(self.arguments(taken), taken.shared, taken.size, options))
 
-    def _executed(self, taken: Arguments, options: Options) -> list[Stored]:
+    def executed(self, given: list[Stored], shared: list[tf.Tensor], size: int, options: Options) -> list[Stored]:
         """What the machine does for a plain call: if a tape watches something of it, in a way that it can follow."""
-        given = self.arguments(taken)
-        followed = self._followed(given, taken, options)
+        followed = self._followed(given, shared, options)
         if followed:
-            return taping.recorded(self._gradients(taken.size, options, followed), followed, given, taken.shared)
-        return self.executable(taken.size, options)(given, taken.shared)
+            return taping.recorded(self._gradients(size, options, followed), followed, given, shared)
+        return self.executable(size, options)(given, shared)
 
     def _executed_in_graph(self, taken: Arguments, options: Options) -> list[Stored]:
         machine, given = self.in_graph(taken.known_size, options), self.arguments(taken)
-        followed = self._followed(given, taken, options)
+        followed = self._followed(given, taken.shared, options)
         if not followed:
             return machine(given, taken.shared)
         adjoint = functools.cache(lambda: self._adjoint(options, followed))
         return taping.in_graph(machine, adjoint, followed, given, taken.shared)
 
-    def _followed(self, given: list[Stored], taken: Arguments, options: Options) -> Followed | None:
+    def is_followed(self, taken: Arguments, options: Options) -> bool:
+        """Whether a tape watches an argument, or what the code closes over."""
+        return taping.may_be_taped() and bool(self._all_followed(self.arguments(taken), taken.shared, options))
+
+    def _followed(self, given: list[Stored], shared: list[tf.Tensor], options: Options) -> Followed | None:
         """What a tape may follow; None where TensorFlow's own gradients go through the call."""
-        if not taping.may_be_taped() or options.backend != "program_counter" or not options.jit_compile:
-            return None
+        is_ours = options.backend == "program_counter" and options.jit_compile
+        return self._all_followed(given, shared, options) if is_ours and taping.may_be_taped() else None
+
+    def _all_followed(self, given: list[Stored], shared: list[tf.Tensor], options: Options) -> Followed:
         stored = self.stack(options.optimizations)
         variables = pullback.variables(stored.typed.traces.values())
-        return taping.followed(stored.program.inputs, given, taken.shared, captures(stored), variables)
+        return taping.followed(stored.program.inputs, given, shared, captures(stored), variables)
 
     def adjoint(self, options: Options) -> AdjointProgram:
         """For gradients with respect to all that can have one."""

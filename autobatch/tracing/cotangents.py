@@ -41,10 +41,27 @@ class Cotangents(Lanes):
         cotangents: Mapping[Leaf, tf.Tensor],
         variables: Mapping[int, tf.Tensor],
     ):
+        self.pullback = pullback
         super().__init__(pullback.traced, inputs, shared, size, place, variables, pullback.is_whole)
-        self.pullback, self.lanes = pullback, lanes
+        self.lanes = lanes
         for leaf, placeholder in pullback.cotangents.items():
             self._add_conversion(placeholder, pfor.wrap(cotangents[leaf], not self.is_whole))
+
+    def _add_conversion(self, old_output: Any, new_output: Any) -> None:
+        """Nothing times what is infinite is nothing.
+
+        As the root of zero is that a member only compares with zero: nothing that it returns depends on it.
+        """
+        at = self.pullback.factors.get(old_output.op.name) if isinstance(old_output, tf.Tensor) else None
+        if at is not None:
+            cotangent = self._conversion_map[old_output.op.inputs[at]]
+            value, dy = new_output.t, cotangent.t
+            if cotangent.is_stacked:
+                missing = value.shape.rank - dy.shape.rank
+                dy = tf.reshape(dy, [self.size] + [1] * missing + list(dy.shape[1:]))
+            zero = tf.zeros([], value.dtype)
+            new_output = pfor.wrap(tf.where(tf.equal(dy, 0), zero, value), new_output.is_stacked)
+        super()._add_conversion(old_output, new_output)
 
     def of_all(self) -> dict[Source, tf.Tensor]:
         """Of the leaves that the region reads, [size, ...] each, and of what all members share, added up over lanes."""

@@ -17,6 +17,8 @@ from autobatch.ir.adjoint import Source
 from autobatch.ir.leaves import Leaf
 from autobatch.tracing.member import Traced
 
+_MULTIPLYING = {"Mul", "RealDiv", "DivNoNan", "Xdivy", "SqrtGrad", "RsqrtGrad", "ReciprocalGrad", "InvGrad"}
+
 
 @dataclass(frozen=True, eq=False)
 class Pullback:
@@ -27,6 +29,7 @@ class Pullback:
       cotangents: a placeholder for each leaf that the region sets and whose cotangent is known.
       sources: the cotangents of what the region reads; without those that do not depend on them.
       needs: the leaves whose values have to be known for that.
+      factors: the operations that multiply a cotangent by what may be infinite, and which of their inputs it is.
       is_whole: whether it is of a primitive that takes the whole batch, and so of the whole batch itself.
     """
 
@@ -34,6 +37,7 @@ class Pullback:
     cotangents: Mapping[Leaf, tf.Tensor]
     sources: Mapping[Source, tf.Tensor]
     needs: frozenset[Leaf]
+    factors: Mapping[str, int]
     is_whole: bool
 
 
@@ -62,7 +66,19 @@ def pullback(
         made = {source: tf.convert_to_tensor(gradient) for source, gradient in pairs if gradient is not None}
     read = _behind([tensor for tensor in made.values() if hasattr(tensor, "op")])
     needs = frozenset(leaf for leaf, tensor in traced.inputs.items() if tensor.op.name in read)
-    return Pullback(traced, known, made, needs, is_whole)
+    return Pullback(traced, known, made, needs, _factors(graph, known.values()), is_whole)
+
+
+def _factors(graph: tf.Graph, cotangents: Iterable[tf.Tensor]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    behind = {tensor.op.name for tensor in cotangents}
+    for operation in graph.get_operations():  # which lists operations behind their inputs
+        at = [k for k, tensor in enumerate(operation.inputs) if tensor.op.name in behind]
+        if at:
+            behind.add(operation.name)
+        if len(at) == 1 and operation.type in _MULTIPLYING:
+            found[operation.name] = at[0]
+    return found
 
 
 def float_origins(traced: Traced, outputs: Mapping[Leaf, tf.Tensor]) -> dict[Leaf, frozenset[Source]]:
