@@ -396,6 +396,45 @@ def test_of_variables_in_a_graph():
     np.testing.assert_allclose(train(), np.sum(X.numpy() * N.numpy() * 1.5 ** (N.numpy() - 1.0)))
 
 
+def test_of_what_is_sorted():
+    @ab.autobatch
+    def weighted(xs):
+        return sum(k * x for k, x in enumerate(sorted(xs)))
+
+    xs = np.array([[0.5, -1.0, 3.0], [2.0, 1.0, 0.0], [7.0, 8.0, 9.0]])
+    np.testing.assert_array_equal(gradient(weighted, tf.constant(xs)), np.argsort(np.argsort(xs)))
+
+
+@ab.autobatch
+def orbit(z, n):
+    while n > 0:
+        z = z * z + tf.constant(0.1 + 0.2j, tf.complex128)
+        if tf.abs(z) > 1.0:
+            z = z / tf.cast(tf.abs(z), tf.complex128)
+        n = n - 1
+    return tf.math.imag(z) * 2.0 + tf.math.real(z), z
+
+
+@ab.autobatch
+def turned(x, n):
+    if n < 1:
+        return tf.complex(x, 2.0 * x)
+    return turned(0.9 * x, n - 1) * tf.complex(x, tf.ones_like(x))
+
+
+@pytest.mark.parametrize(("function", "x"), [(orbit, tf.complex(X, 1.0 - X)), (turned, X)])
+def test_of_complex_numbers(function, x):
+    def gradient(call, x, n):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            parts = tf.nest.flatten(call(x, n))
+            total = sum(tf.reduce_sum(tf.math.real(part)) + 3.0 * tf.reduce_sum(tf.math.imag(part)) for part in parts)
+        return tape.gradient(total, x)
+
+    expected = [gradient(function.unbatched, x[k], N[k]) for k in range(len(N))]
+    np.testing.assert_allclose(gradient(function, x, N), expected, rtol=1e-12)
+
+
 @ab.autobatch
 def polar(x, y):
     r = tf.sqrt(x * x + y * y)

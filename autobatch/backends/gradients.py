@@ -14,7 +14,7 @@ import tensorflow as tf
 from autobatch import context
 from autobatch.backends.history import History
 from autobatch.backends.program_counter import ProgramCounter
-from autobatch.ir.adjoint import AdjointProgram
+from autobatch.ir.adjoint import AdjointProgram, has_derivatives
 from autobatch.machine.blocks import State
 from autobatch.machine.reversible import Cotangents, Reversible
 from autobatch.options import Options
@@ -72,7 +72,7 @@ class Gradients:
         """
         others = history.shared, list(variables)
         outputs = zip(self.adjoint.stored.program.outputs, cotangents, strict=True)
-        results = {(v, k): t for v, leaves in outputs for k, t in enumerate(leaves) if t.dtype.is_floating}
+        results = {(v, k): t for v, leaves in outputs for k, t in enumerate(leaves) if has_derivatives(t.dtype)}
         states: list[State] = []
         for machine, tapes in history.backwards():
             if states:

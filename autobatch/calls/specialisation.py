@@ -29,7 +29,7 @@ from autobatch.frontend.driver import MODES, Frontend, deep_recursion, lower, so
 from autobatch.frontend.source import Source
 from autobatch.frontend.undecorated import cached, with_helpers
 from autobatch.frontend.watch import Watched, watch
-from autobatch.ir.adjoint import AdjointProgram
+from autobatch.ir.adjoint import AdjointProgram, has_derivatives
 from autobatch.ir.leaves import leaf_type, leaves_of
 from autobatch.ir.stored import StoredProgram
 from autobatch.ir.typed import TypedProgram
@@ -400,8 +400,8 @@ class Specialisation:
         """For gradients with respect to all that can have one."""
         stored = self.stack(options.optimizations)
         given = {leaf for v in stored.program.inputs for leaf in leaves_of(v, stored.types)}
-        floats = {leaf for leaf in given if leaf_type(leaf, stored.types).dtype.is_floating}
-        shared = {k for k, leaf in enumerate(stored.typed.shared) if leaf.dtype.is_floating}
+        floats = {leaf for leaf in given if has_derivatives(leaf_type(leaf, stored.types).dtype)}
+        shared = {k for k, leaf in enumerate(stored.typed.shared) if has_derivatives(leaf.dtype)}
         return adjoint(stored, floats, shared, captures(stored, only_variables=True))
 
     def _adjoint(self, options: Options, followed: Followed) -> AdjointProgram:

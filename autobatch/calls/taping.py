@@ -15,7 +15,7 @@ from autobatch import errors
 from autobatch.backends.gradients import Gradients
 from autobatch.backends.gradients_in_graph import GradientsInGraph
 from autobatch.backends.in_graph import InGraph
-from autobatch.ir.adjoint import AdjointProgram
+from autobatch.ir.adjoint import AdjointProgram, has_derivatives
 from autobatch.ir.leaves import Leaf
 from autobatch.tracing.vectorize import Stored
 
@@ -76,7 +76,7 @@ def followed(
 
 
 def _is_followed(tensor: tf.Tensor, maybe: bool) -> bool:
-    return tensor.dtype.is_floating and (maybe or record.should_record_backprop([tensor]))
+    return has_derivatives(tensor.dtype) and (maybe or record.should_record_backprop([tensor]))
 
 
 def recorded(
@@ -128,7 +128,7 @@ def in_graph(
         @tf.custom_gradient
         def gradients(*cotangents: tf.Tensor) -> Any:
             of_leaves = zip(outputs, tf.nest.pack_sequence_as(results, cotangents), strict=True)
-            known = {(v, k): t for v, each in of_leaves for k, t in enumerate(each) if t.dtype.is_floating}
+            known = {(v, k): t for v, each in of_leaves for k, t in enumerate(each) if has_derivatives(t.dtype)}
             program = adjoint()
             run = GradientsInGraph(program, machine.machine, machine.options)
             found = run(held, parts, known, [followed.values[at] for at in program.variables])

@@ -12,6 +12,11 @@ from autobatch.ir.stored import StoredProgram
 Source = tuple[str, Any]  # ("leaf", which), ("shared", its number) or ("captured", the id of a tensor from outside)
 
 
+def has_derivatives(dtype: Any) -> bool:
+    """Whether numbers of this dtype have."""
+    return dtype.is_floating or dtype.is_complex
+
+
 @dataclass(frozen=True)
 class PartAdjoint:
     """What one part of a block (see ``Step``) does to cotangents.

@@ -16,10 +16,11 @@ from autobatch.ir.leaves import Leaf, leaf_type, leaves_of
 from autobatch.ir.types import coerce
 from autobatch.machine.blocks import State, stack_key
 from autobatch.machine.chosen import Chosen
+from autobatch.tracing.converters import our_converters
 from autobatch.tracing.cotangents import Cotangents
 from autobatch.tracing.member import traced
 from autobatch.tracing.pullback import Pullback, pullback
-from autobatch.tracing.vectorize import Environment, run_region, write_items
+from autobatch.tracing.vectorize import Environment, quiet, run_region, vectorization_error, write_items
 
 
 @dataclass(eq=False)
@@ -146,7 +147,11 @@ class Undo:
                 cotangents = Cotangents(
                     found, inputs, self.shared, self._size, self.place, self.lanes, whole, self.variables
                 )
-                return cotangents.of_all()
+                try:
+                    with quiet(), our_converters():
+                        return cotangents.of_all()
+                except (ValueError, NotImplementedError, TypeError) as error:
+                    raise vectorization_error(error, part, "the derivative of ") from error
 
     def _of_batch(self, region: regions.Region, made: PartAdjoint) -> Pullback:
         """The pullback of a primitive that takes the whole batch, for a batch of this size."""

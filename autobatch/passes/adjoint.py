@@ -18,7 +18,7 @@ import tensorflow as tf
 
 from autobatch import ir
 from autobatch.ir import regions
-from autobatch.ir.adjoint import AdjointProgram, BlockAdjoint, PartAdjoint, Source
+from autobatch.ir.adjoint import AdjointProgram, BlockAdjoint, PartAdjoint, Source, has_derivatives
 from autobatch.ir.leaves import Leaf, Step, leaf_type, leaves_of
 from autobatch.ir.stored import StoredProgram
 from autobatch.ir.types import Shared, Tensor, Weak, leaves, opaque
@@ -118,7 +118,7 @@ class _Part:
         return set(self.step.restores & self.stored.stacked & self.live)
 
     def is_float(self, leaf: Leaf) -> bool:
-        return leaf_type(leaf, self.stored.types).dtype.is_floating
+        return has_derivatives(leaf_type(leaf, self.stored.types).dtype)
 
     def varied(self, before: set[Leaf], stacks: set[Leaf], wanted: Collection[Source]) -> set[Leaf]:
         """The leaves that vary behind it, of those before it and the stacks, which it adds to."""
@@ -202,7 +202,7 @@ class _Analysis:
             yield at
 
     def _is_float(self, leaf: Leaf) -> bool:
-        return leaf_type(leaf, self.stored.types).dtype.is_floating
+        return has_derivatives(leaf_type(leaf, self.stored.types).dtype)
 
     def program(self, shared: frozenset[int], captured: Mapping[int, Any]) -> AdjointProgram:
         registers = frozenset(self.varied & self.useful)

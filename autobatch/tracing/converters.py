@@ -1,4 +1,4 @@
-"""What ``tf.vectorized_map`` does not vectorize well, or not: matrix products, determinants, our random numbers.
+"""What ``tf.vectorized_map`` does not vectorize well, or not: products, determinants, scattering, random numbers.
 
 TensorFlow batches ``A x`` with a matrix A that all members share as A [x1 x2 ...], between two transpositions of the
 batch, and an inner product of two vectors as a batch of matrix products.  XLA's CPU code for these is three to ten
@@ -87,4 +87,20 @@ def _determinant(call: pfor._PforInput) -> pfor.WrappedTensor:
     return pfor.wrap(tf.linalg.det(call.stacked_input(0)), True)
 
 
-_CONVERTERS = {"MatMul": _product, "PartitionedCall": _random_words, "MatrixDeterminant": _determinant}
+def _scattered(call: pfor._PforInput) -> pfor.WrappedTensor:
+    """What is added to zeros at each lane's indices: the derivative of a sorted list."""
+    call.stack_inputs([0, 1])
+    indices, updates, shape = call.stacked_input(0), call.stacked_input(1), call.unstacked_input(2)
+    size, axes = batch_size(indices), indices.shape.rank - 1
+    lane = tf.reshape(tf.range(size, dtype=indices.dtype), [size] + [1] * axes)
+    placed = tf.concat([tf.broadcast_to(lane, tf.concat([tf.shape(indices)[:-1], [1]], 0)), indices], -1)
+    whole = tf.concat([[tf.cast(size, shape.dtype)], shape], 0)
+    return pfor.wrap(tf.scatter_nd(placed, updates, whole), True)
+
+
+_CONVERTERS = {
+    "MatMul": _product,
+    "PartitionedCall": _random_words,
+    "MatrixDeterminant": _determinant,
+    "ScatterNd": _scattered,
+}

@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.python.ops.parallel_for import pfor
 
-from autobatch.ir.adjoint import Source
+from autobatch.ir.adjoint import Source, has_derivatives
 from autobatch.ir.leaves import Leaf
 from autobatch.tracing.lanes import Lanes
 from autobatch.tracing.pullback import Pullback
@@ -79,7 +79,7 @@ class Cotangents(Lanes):
         if (
             not self.is_whole
             and operation.type in _LINEAR
-            and tensor.dtype.is_floating
+            and has_derivatives(tensor.dtype)
             and operation.inputs[0].dtype == tensor.dtype
         ):
             others = [self._found(other) for other in operation.inputs[1:]]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import tensorflow as tf
 
 from autobatch import errors, ir
-from autobatch.ir.adjoint import Source
+from autobatch.ir.adjoint import Source, has_derivatives
 from autobatch.ir.leaves import Leaf
 from autobatch.tracing.member import Traced
 
@@ -91,7 +91,7 @@ def float_origins(traced: Traced, outputs: Mapping[Leaf, tf.Tensor]) -> dict[Lea
         if operation.name not in origins:
             through = [] if operation.type == "StopGradient" else operation.inputs
             origins[operation.name] = none.union(*(origins[t.op.name] for t in through if _carries(t.dtype)))
-    of_graph = {leaf for leaf, tensor in outputs.items() if hasattr(tensor, "op") and tensor.dtype.is_floating}
+    of_graph = {leaf for leaf, tensor in outputs.items() if hasattr(tensor, "op") and has_derivatives(tensor.dtype)}
     return {leaf: origins[tensor.op.name] if leaf in of_graph else none for leaf, tensor in outputs.items()}
 
 
@@ -122,7 +122,7 @@ def _tensors(traced: Traced) -> dict[Source, tf.Tensor]:
 
 def _carries(dtype: tf.DType) -> bool:
     """Whether a derivative may come through; handles are of variables and lists."""
-    return dtype.is_floating or dtype.is_complex or dtype in (tf.resource, tf.variant)
+    return has_derivatives(dtype) or dtype in (tf.resource, tf.variant)
 
 
 def _behind(tensors: Sequence[tf.Tensor]) -> set[str]:

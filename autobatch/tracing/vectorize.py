@@ -77,17 +77,17 @@ def run_region(
         with member.graph.as_default():
             results |= _told(member.outcomes, checks)
     try:
-        with _quiet(), our_converters():
+        with quiet(), our_converters():
             inputs = [leaf for v in region.inputs for leaf in env.get(v, [])]
             lanes = Lanes(member, inputs, shared, size, place, variables)
             found = iter(lanes.all_of([leaf for leaves in results.values() for leaf in leaves]))
             return {v: [next(found) for _ in leaves] for v, leaves in results.items()}
     except (ValueError, NotImplementedError, TypeError) as error:
-        raise _vectorization_error(error, region) from error
+        raise vectorization_error(error, region) from error
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Without TensorFlow's log of what it cannot vectorize, which our error says better."""
     logger = tf.get_logger()
     level = logger.level
@@ -215,7 +215,7 @@ def write_items(
     return tf.tensor_scatter_nd_update(old, indices, what)
 
 
-def _vectorization_error(error: Exception, region: regions.Region) -> Exception:
+def vectorization_error(error: Exception, region: regions.Region, of: str = "") -> Exception:
     """Names the TensorFlow operation that cannot be vectorized, and the user's line that it comes from."""
     text = str(error)
     found = re.search(r"primitive_(\d+)", text)
@@ -223,7 +223,7 @@ def _vectorization_error(error: Exception, region: regions.Region) -> Exception:
     operation = re.search(r"(?:No pfor vectorization defined for|converter defined for) (\w+)", text)
     what = f"the operation {operation.group(1)}" if operation else "this line"
     return errors.VectorizationError(
-        f"TensorFlow cannot vectorize {what}.",
+        f"TensorFlow cannot vectorize {of}{what}.",
         [(op.location, "")],
         "put it in a function that takes the whole batch, marked @ab.primitive(batched=True); "
         "for random numbers use ab.random.",
