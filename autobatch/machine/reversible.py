@@ -156,35 +156,37 @@ class Reversible:
     def _undo_last(self) -> Callable:
         size, missing = self.machine.size, self.parts * self.machine.size - self.count
 
-        def undo(
-            state: State, results: Mapping, tape: State, shared: list[tf.Tensor], variables: list[tf.Tensor]
-        ) -> State:
-            begun = self._adjoint_machine(variables).begun(state, results, shared)
-            return self._undone(begun, tape, shared, variables)
+        def begun(state: State, results: Mapping, shared: list[tf.Tensor], variables: list[tf.Tensor]) -> State:
+            return self._adjoint_machine(variables).begun(state, results, shared)
 
-        compiled = tf.function(undo, autograph=False, jit_compile=True)
+        compiled = tf.function(begun, autograph=False, jit_compile=True)
 
         def of_all(states: list[State], results: Mapping, tapes: list[State], *others: list[tf.Tensor]) -> list[State]:
             whole = {leaf: tf.pad(t, [[0, missing]] + [[0, 0]] * (t.shape.rank - 1)) for leaf, t in results.items()}
             pieces = [{leaf: t[k * size : (k + 1) * size] for leaf, t in whole.items()} for k in range(self.parts)]
-            return [compiled(*each, *others) for each in zip(states, pieces, tapes, strict=True)]
+            begins = [compiled(state, piece, *others) for state, piece in zip(states, pieces, strict=True)]
+            return [self._undone(begin, tape, *others) for begin, tape in zip(begins, tapes, strict=True)]
 
         return tf.function(of_all, autograph=False)
 
     @cached_property
     def _undo(self) -> Callable:
-        compiled = tf.function(self._undone, autograph=False, jit_compile=True)
-
         def of_all(states: list[State], tapes: list[State], *others: list[tf.Tensor]) -> list[State]:
-            return [compiled(state, tape, *others) for state, tape in zip(states, tapes, strict=True)]
+            return [self._undone(state, tape, *others) for state, tape in zip(states, tapes, strict=True)]
 
         return tf.function(of_all, autograph=False)
 
-    def _undone(self, state: State, tape: State, shared: list[tf.Tensor], variables: list[tf.Tensor]) -> State:
-        machine = self._adjoint_machine(variables)
-        step = guarded(machine, machine.run_block, tf.identity, shared)
-        whole = until_done(machine, step, tf.identity, machine.loaded(state, tape))
-        return {key: whole[key] for key in state}
+    @cached_property
+    def _undone(self) -> Callable:
+        """A part's steps on a tape, compiled once for the last tape and those before it."""
+
+        def undone(state: State, tape: State, shared: list[tf.Tensor], variables: list[tf.Tensor]) -> State:
+            machine = self._adjoint_machine(variables)
+            step = guarded(machine, machine.run_block, tf.identity, shared)
+            whole = until_done(machine, step, tf.identity, machine.loaded(state, tape))
+            return {key: whole[key] for key in state}
+
+        return tf.function(undone, autograph=False, jit_compile=True)
 
 
 def _steps(machine: Machine, adjoint: AdjointProgram) -> int:
