@@ -164,6 +164,25 @@ def test_the_machine(name):
         np.testing.assert_allclose(found[place], difference, rtol=1e-6, atol=1e-8)
 
 
+@ab.autobatch
+def there(x, n):
+    if n <= 0:
+        return x
+    return back(x, n - 1) * x
+
+
+@ab.autobatch
+def back(x, n):
+    return there(x, n - 1)
+
+
+def test_what_is_handed_on_and_back_as_it_is():
+    """One register holds both functions' x, which nobody writes, and frames hold it too."""
+    np.testing.assert_allclose(there(X, N), X ** (1 + (N.numpy() + 1) // 2))
+    powers = 1.0 + (N.numpy() + 1) // 2
+    np.testing.assert_allclose(gradient(lambda x: there(x, N), X), powers * X.numpy() ** (powers - 1))
+
+
 @pytest.mark.parametrize("memory", [0, 10_000, 2**30])
 def test_within_a_budget(memory, monkeypatch):
     """Tapes of a few steps, of which none, some or all are kept."""

@@ -235,12 +235,9 @@ class _Analysis:
             )
             parts.append(made)
         written = frozenset(self.stored.put(i))
-        given = {
-            self.register(leaf)
-            for part in parts
-            for kind, leaf in part.sources
-            if kind == "leaf" and leaf in storage.reads
-        }
+        given = {leaf for part in parts for kind, leaf in part.sources if kind == "leaf"}
+        given |= {leaf for part in self.parts[i] for leaf in part.saved & stacks}
+        given = {self.register(leaf) for leaf in given & storage.reads}
         return BlockAdjoint(
             tuple(reversed(parts)),
             frozenset(map(self.register, needed)),

@@ -19,6 +19,11 @@ from tests.fuzz.running import AGREED, REFUSED, batched, plain
 from tests.fuzz.writer import Writer, indented
 
 PROGRAM = """@ab.autobatch
+def h(n, x, y):
+    return {handed}
+
+
+@ab.autobatch
 def g(n, x, y):
     s, q, xs, k = tf.stack([y, x]), 0.5 * x, [y, x * y], n
     if n <= 0:
@@ -145,7 +150,12 @@ class _Writer(Writer):
         )
 
     def call(self) -> str:
-        return f"g(n - 1, tf.tanh({self.float(1)}), tf.sin({self.float(1)}))"
+        return self.pick(
+            lambda: f"g(n - 1, tf.tanh({self.float(1)}), tf.sin({self.float(1)}))",
+            lambda: f"h(n - 1, x, tf.tanh({self.float(1)}))",
+            "h(n - 1, x, y)",
+            "g(n - 1, y, x)",
+        )
 
     def statement(self, depth: int, in_loop: bool = False) -> str:
         def x() -> str:
@@ -192,6 +202,7 @@ def _examples(draw):
     writer = _Writer(draw)
     parts = {"inner": indented(writer.block(1)), "body": indented(writer.block(2))}
     texts = {"leaf": writer.float(1), "returned": writer.float(1), "result": writer.float(1)}
+    texts["handed"] = writer.pick("g(n, x, y)", "g(n - 1, x, y)", "g(n - 1, y, x) * x")
     return (PROGRAM.format(**parts, **texts),)
 
 
