@@ -340,6 +340,26 @@ def test_in_a_graph(name, jit_compile, place):
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
+@pytest.mark.parametrize("in_graph", [False, True])
+def test_tapes_that_stay(in_graph):
+    """A persistent tape, and one around another: first derivatives only."""
+
+    def run(x):
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape(persistent=True) as tape:
+                tape.watch(x)
+                y = newton(x, N)
+                z = 2.0 * y
+            first = tape.gradient(y, x), tape.gradient(z, x)
+            product = x * y
+        return *first, outer.gradient(product, x) - y
+
+    once = gradient(lambda x: newton(x, N), X)
+    found = (tf.function(run, autograph=False) if in_graph else run)(X)
+    np.testing.assert_allclose(found, [once, 2.0 * once, X * once])
+
+
 def test_of_variables_in_a_graph():
     weight = tf.Variable(1.5, dtype=tf.float64)
 

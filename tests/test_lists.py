@@ -50,6 +50,18 @@ def test_a_greatest_length():
         squares.options(max_length=0)
 
 
+def test_a_greatest_length_of_a_list_that_begins_with_items():
+    @ab.autobatch(max_length=8)
+    def powers(x, n):
+        out = [x]
+        for _ in range(n):
+            out.append(out[-1] * x)
+        return sum(out)
+
+    x, n = np.array([2, 3, 1]), np.array([0, 2, 6])
+    assert powers(x, n).numpy().tolist() == [2, 39, 7]
+
+
 def test_lists_that_grow_for_ever_end(monkeypatch):
     monkeypatch.setattr("autobatch.api.LONGEST", 300)
     with pytest.raises(ab.errors.ListFullError, match="more than 256 items"):

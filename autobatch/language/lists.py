@@ -360,7 +360,8 @@ def not_compared() -> errors.TypeMismatchError:
 def fitted(type_: Any, value: Any) -> Any:
     """The value with its lists as the type has them: of any length, and of which capacity."""
     if isinstance(type_, MemberList):
-        have = value if isinstance(value, MemberList) else of_items(value)
+        with context.lists_of(type_.capacity):
+            have = value if isinstance(value, MemberList) else of_items(value)
         nothing = tuple(tf.zeros([0, *column.shape[1:]], column.dtype) for column in type_.columns)
         have, _ = alike(have, MemberList(type_.kinds, nothing, number(0)))
         pairs = zip(have.columns, type_.columns, strict=True)
