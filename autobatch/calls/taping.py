@@ -122,24 +122,20 @@ def in_graph(
     @tf.custom_gradient
     def call(*flat: tf.Tensor) -> Any:
         held, parts = tf.nest.pack_sequence_as((arguments, shared), flat[: len(leaves) + len(shared)])
-        with record.stop_recording():  # or a tape would follow the machine's own loops, which XLA cannot
-            results = machine(held, parts)
+        results = machine(held, parts)
         like.append(results)
 
         @tf.custom_gradient
-        def gradients(*given: tf.Tensor) -> Any:
-            """From the cotangents, and all that they are taken by, so that a second derivative is asked of it."""
-            cotangents = given[: -len(flat)]
+        def gradients(*cotangents: tf.Tensor) -> Any:
             of_leaves = zip(outputs, tf.nest.pack_sequence_as(results, cotangents), strict=True)
             known = {(v, k): t for v, each in of_leaves for k, t in enumerate(each) if has_derivatives(t.dtype)}
             program = adjoint()
             run = GradientsInGraph(program, machine.machine, machine.options)
-            with record.stop_recording():
-                found = run(held, parts, known, [followed.values[at] for at in program.variables])
+            found = run(held, parts, known, [followed.values[at] for at in program.variables])
             return (*(found.inputs[leaf] for leaf in leaves if leaf in found.inputs), *found.shared), _no_second
 
         def backward(*cotangents: tf.Tensor, variables: Any = None) -> Any:
-            found = iter(gradients(*cotangents, *flat))
+            found = iter(gradients(*cotangents))
             program = adjoint()
             given = [next(found) if leaf in program.reached else None for leaf in leaves]
             given += [next(found) if k in followed.shared else None for k in range(len(shared))]
