@@ -68,7 +68,14 @@ class Described:
     level = Descriptor()
 
 
-reader, described = Reader(), Described()
+class Caller:
+    """Of one test alone, which changes it for good."""
+
+    def __call__(self):
+        return 1
+
+
+reader, described, caller = Reader(), Described(), Caller()
 
 
 def of_static(x):
@@ -173,7 +180,7 @@ CHANGES = {
     ),
     "a method of a list": (lambda x: x + COPY()[0], lambda: COPY.__self__.__setitem__(0, 2)),
     "a builtin": (lambda x: x + abs(-1), lambda: globals().update(abs=lambda x: 2)),
-    "a method": (lambda x: x + reader(), lambda: setattr(Reader, "__call__", lambda self: 2)),
+    "a method": (lambda x: x + caller(), lambda: setattr(Caller, "__call__", lambda self: 2)),
 }  # fmt: skip
 
 
