@@ -28,11 +28,11 @@ def costs(rounds: int) -> dict[str, dict[str, float]]:
     q = exact_start(covariance, CHAINS)
     state = State(q, *tf.vectorized_map(sampler.density, q))
     averaging = averaging_from(tf.fill([CHAINS], tf.math.log(0.25)))
-    chain = run_chain.options(in_axes=(0, 0, None, None, None, None, None, 0))
+    chain = run_chain.options(in_axes=(0, 0, None, None, None, None, None, None, 0))
     keys = ab.random.split(ab.random.key(0), CHAINS)
 
     def last_state(room: int) -> State:
-        return chain(sampler, room, state, averaging, tf.ones([100]), 0.8, False, 0, DRAWS, keys)[0]
+        return chain(sampler, room, state, averaging, tf.ones([100]), (), 0.8, False, 0, DRAWS, keys)[0]
 
     systems: dict[str, Callable] = {f"{DRAWS} draws, room for {room:,}": partial(last_state, room) for room in ROOMS}
     return in_turn(systems, rounds)

@@ -195,6 +195,23 @@ def test_a_program_that_reads_a_file_is_not_kept(folder, tmp_path):
     assert not folder.exists()
 
 
+AXIS = tf.constant(-1)
+
+
+@ab.autobatch
+def halves_until_small(x):
+    while tf.reduce_max(x) > 1.0:
+        left, right = tf.split(x, 2, axis=AXIS)
+        x = tf.concat([right, left], axis=-1) / 2.0
+    return x
+
+
+def test_an_axis_that_is_a_tensor_of_the_code(folder):
+    """In a loop, XLA takes it for a constant where it compiles, and not where it writes StableHLO."""
+    x = tf.constant([[8.0, 1.0], [1.0, 3.0]])
+    np.testing.assert_array_equal(halves_until_small(x), [[0.125, 1.0], [0.25, 0.75]])
+
+
 def test_reads_are_noticed_whoever_does_them(tmp_path):
     np.save(tmp_path / "a.npy", [1])
     with reads.noticed() as noticed:

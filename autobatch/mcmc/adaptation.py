@@ -1,12 +1,16 @@
-"""Warm-up: the step size by dual averaging, the diagonal mass matrix from pooled draws, in windows."""
+"""Warm-up: its windows, and the step size: a first one, dual averaging of each chain, and what suits all."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple
 
 import numpy as np
 import tensorflow as tf
 
+from autobatch.mcmc.hamiltonian import State
+
+USUAL, MOST_TRIALS = 0.8, 40  # of the search for a first step
 SHRINKAGE, DELAY, DECAY = 0.05, 10.0, 0.75  # gamma, t0 and kappa of Hoffman and Gelman
 
 
@@ -41,29 +45,70 @@ def averaged(last: Averaging, acceptance: tf.Tensor, target: tf.Tensor) -> Avera
 
 
 class Window(NamedTuple):
-    """A stretch of warm-up; the step size adapts in it, and after it the mass matrix if ``scales``."""
+    """A stretch of a run, and what it is for.
+
+    "search": each chain looks for a step size; "fit": so too, and the metric is made of the draws; "pool": all have one
+    step size, which is corrected by how that went; "draw": its draws are kept.
+    """
 
     length: int
-    scales: bool
+    purpose: Literal["search", "fit", "pool", "draw"]
+
+    @property
+    def searches(self) -> bool:
+        return self.purpose in ("search", "fit")
 
 
 def windows(num_warmup: int) -> list[Window]:
-    """Stan's scheme: a window to find the typical set, windows that double, one for the step size alone."""
-    if num_warmup < 50:  # too few for the mass matrix
-        return [Window(num_warmup, False)] if num_warmup else []
-    first, last = (75, 50) if num_warmup >= 150 else (round(0.15 * num_warmup), max(10, round(0.1 * num_warmup)))
-    found, length, left = [Window(first, False)], 25, num_warmup - first - last
+    """Stan's scheme: a window to find the typical set, windows that double, and some for the step size alone."""
+    if num_warmup < 50:  # too few for the metric
+        return [Window(num_warmup, "search")] if num_warmup else []
+    first, last = min(75, round(0.15 * num_warmup)), min(100, num_warmup // 5)
+    found, length, left = [Window(first, "search")], 25, num_warmup - first - last
     while left:
         length = left if left < 3 * length else length  # the next would not fit: this one takes the rest
-        found.append(Window(length, True))
+        found.append(Window(length, "fit"))
         left, length = left - length, 2 * length
-    return [*found, Window(last, False)]
+    search, pool = last // 5, last // 2
+    return [*found, Window(search, "search"), Window(last - search - pool, "pool"), Window(pool, "pool")]
 
 
-def pooled_deviations(trace: np.ndarray) -> np.ndarray:
-    """Standard deviations [d] of all chains' draws [chains, draws, d], shrunk a little to 0.001, as in Stan."""
-    mean = trace.mean(axis=(0, 1), dtype=np.float64)
-    squares = sum(((chain - mean) ** 2).sum(axis=0) for chain in trace)  # a chain at a time, for memory
-    count = trace.shape[0] * trace.shape[1]
-    variance = squares / max(count - 1, 1)
-    return np.sqrt((count * variance + 5 * 1e-3) / (count + 5))
+LEAST = 0.05  # acceptance that counts as no less, so that one bad trajectory in a short window does not decide
+
+
+def pooled_step(step: float, acceptance: np.ndarray, target: float) -> float:
+    """The step size at which the harmonic mean of all chains' acceptance is the target, from that at ``step``.
+
+    Energy errors grow, on average, with the fourth power of the step (Beskos et al. 2013, "Optimal tuning of the hybrid
+    Monte Carlo algorithm"), and with them 1 / acceptance - 1.  The mean of that sees the few chains that are where
+    steps would have to be small, and are stuck there; where all places are alike, it is as good as any.
+    """
+    misses = np.mean(1.0 / np.maximum(acceptance, LEAST).astype(np.float64) - 1.0)
+    return step * float(((1.0 / target - 1.0) / max(misses, 1e-3)) ** 0.25)
+
+
+def first_step(density: Callable, state: State, step: float, seed: Sequence[int]) -> float:
+    """Halved or doubled until one leapfrog step of all chains is accepted, on average, four times of five.
+
+    density: [chains, d] -> (log density [chains], gradient [chains, d]).
+    """
+    q, log_prob, gradient = (np.asarray(part, np.float64) for part in state)
+    momentum = np.random.default_rng(seed).normal(size=q.shape)
+
+    def acceptance(step: float) -> float:
+        with np.errstate(over="ignore", invalid="ignore"):
+            half = momentum + 0.5 * step * gradient
+            value, slope = density(tf.constant(q + step * half, state.q.dtype))
+            end = half + 0.5 * step * np.asarray(slope, np.float64)
+            gain = np.asarray(value, np.float64) - log_prob - 0.5 * ((end**2).sum(axis=1) - (momentum**2).sum(axis=1))
+        return float(np.exp(np.minimum(np.where(np.isfinite(gain), gain, -np.inf), 0.0)).mean())
+
+    larger = acceptance(step) > USUAL
+    for _ in range(MOST_TRIALS):
+        following = 2.0 * step if larger else 0.5 * step
+        if larger and acceptance(following) <= USUAL:
+            break
+        step = following
+        if not larger and acceptance(step) > USUAL:
+            break
+    return step

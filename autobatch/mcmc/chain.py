@@ -32,19 +32,21 @@ def draws(sampler, count, q, key):
 
 
 @autobatch(static_argnames=("sampler", "capacity"))
-def run_chain(sampler, capacity, state, averaging, scale, target, tuning, first, draws, key):
+def run_chain(sampler, capacity, state, averaging, scale, bend, target, tuning, first, draws, key):
     """``draws`` transitions of one chain, numbered from ``first``; the step size adapts if ``tuning``.
 
-    Returns the last state, the averaging, and the traces of positions [capacity, d] and STATISTICS [capacity, 8].
+    Returns the last state, the averaging, and the traces of positions [capacity, d], STATISTICS [capacity, 8] and
+    gradients [capacity, d].
     """
     trace: Any = tf.zeros([capacity, *state.q.shape], state.q.dtype)
+    gradients: Any = tf.zeros([capacity, *state.q.shape], state.q.dtype)
     statistics: Any = tf.zeros([capacity, len(STATISTICS)], state.q.dtype)
     for t in range(draws):
         size = tf.exp(averaging.log_step)
-        state, report = sampler.transition(state, size, scale, random.fold_in(key, first + t))
+        state, report = sampler.transition(state, size, scale, bend, random.fold_in(key, first + t))
         if tuning:
             averaging = averaged(averaging, report.acceptance, target)
-        trace[t] = state.q
+        trace[t], gradients[t] = state.q, state.grad
         numbers = (size, report.depth, report.leapfrogs, report.acceptance, report.energy, report.diverging, report.cut)
         statistics[t] = tf.stack([tf.cast(x, size.dtype) for x in (*numbers, state.log_prob)])
-    return state, averaging, trace, statistics
+    return state, averaging, trace, statistics, gradients

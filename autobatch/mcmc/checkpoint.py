@@ -14,24 +14,33 @@ from autobatch import errors
 from autobatch.calls import run_file
 from autobatch.mcmc.adaptation import Averaging
 from autobatch.mcmc.hamiltonian import State
+from autobatch.mcmc.metric import Metric
+
+
+class Trace(NamedTuple):
+    """What a stage's transitions have left, [chains, done, ...]: positions [d], STATISTICS, and, in warm-up, the log
+    density's gradients [d] (else [0])."""
+
+    positions: Any
+    statistics: Any
+    gradients: Any
 
 
 class Standing(NamedTuple):
     """All chains, between two calls.
 
     stage: which window of warm-up, or, behind these, sampling; taken: transitions of a chain so far, in all stages.
-    log_step, scale [d]: from which the stage began; state, averaging: [chains, ...] each.
-    trace [chains, done, d], statistics [chains, done, statistics]: of the stage.
+    log_step, metric: from which the stage began; state, averaging: [chains, ...] each.
+    trace: of the stage.
     """
 
     stage: int
     taken: int
     log_step: float
-    scale: np.ndarray
+    metric: Metric
     state: State
     averaging: Averaging | None  # None at the start of a stage
-    trace: np.ndarray
-    statistics: np.ndarray
+    trace: Trace
 
 
 class Kept(NamedTuple):

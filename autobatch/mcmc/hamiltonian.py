@@ -1,7 +1,7 @@
 """Phase space, as both variants of the No-U-Turn Sampler see it.
 
-The momentum is standard normal.  A diagonal mass matrix M and step sizes per coordinate are one thing, a step vector
-``size * scale`` with ``scale`` = M^-1/2: the momentum here is M^-1/2 times that of the textbooks.
+The momentum is standard normal.  A mass matrix and step sizes per coordinate are one thing, the step's size and the
+metric (``metric.py``).
 """
 
 from __future__ import annotations

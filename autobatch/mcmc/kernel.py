@@ -61,7 +61,7 @@ def several_transitions(sampler, trajectories, state, size, scale, key):
     leapfrogs, depth, acceptance, energy = 0, 0, 0.0, 0.0
     moved, cut, diverging = False, False, False
     for t in range(trajectories):
-        state, report = sampler.transition(state, size, scale, random.fold_in(key, t))
+        state, report = sampler.transition(state, size, scale, (), random.fold_in(key, t))
         leapfrogs, depth = leapfrogs + report.leapfrogs, max(depth, report.depth)
         acceptance, energy = acceptance + report.acceptance / trajectories, report.energy
         moved, cut, diverging = moved | report.moved, cut | report.cut, diverging | report.diverging

@@ -17,6 +17,7 @@ from autobatch import random
 from autobatch.api import autobatch
 from autobatch.language.indexing import unroll
 from autobatch.mcmc.hamiltonian import Candidate, Point, Report, State, candidate, log_joint, log_uniform
+from autobatch.mcmc.metric import bent
 
 
 class Walk(NamedTuple):
@@ -69,8 +70,8 @@ class Multinomial:
     leapfrogs_per_leaf: int = 1
 
     @autobatch
-    def transition(self, state, size, scale, key):
-        """The next state of the chain, and a report.  Steps are size [] * scale [d]."""
+    def transition(self, state, size, scale, bend, key):
+        """The next state of the chain, and a report.  A step moves q by size [] * A p (see ``Metric``)."""
         key_p, key_directions, key_draws, key_leaves = random.split(key, 4)
         p = random.normal(key_p, state.q.shape, state.q.dtype)
         left = right = Point(state.q, p, state.log_prob, state.grad)
@@ -83,7 +84,7 @@ class Multinomial:
             near, far = (right, left) if forward else (left, right)
             walk = Walk(near, drawn, -float("inf"), acceptance, leaves, diverging)
             step = size if forward else -size
-            walk, new, going = self.build_tree(walk, step, scale, depth, start, key_leaves)
+            walk, new, going = self.build_tree(walk, step, scale, bend, depth, start, key_leaves)
             unit = log_uniform(random.fold_in(key_draws, depth), p.dtype)
             take = going and unit < walk.log_weight - log_weight
             drawn, moved = (walk.drawn if take else drawn), moved or take
@@ -98,7 +99,7 @@ class Multinomial:
         return State(drawn.q, drawn.log_prob, drawn.grad), report
 
     @autobatch
-    def build_tree(self, walk, size, scale, depth, start, key):
+    def build_tree(self, walk, size, scale, bend, depth, start, key):
         """Walks on by 2**depth leaves; ``start`` is the log joint density where the trajectory began.
 
         Two leaves, then for each level above them the neighbour of what there is, as large.  A recursion that halves
@@ -112,10 +113,10 @@ class Multinomial:
             first_p, is_second = walk.end.p, depth > 0 and walk.leaves % 2 == 0
             q, p, log_prob, grad = walk.end
             for _ in unroll(range(self.leapfrogs_per_leaf)):
-                p = p + 0.5 * size * scale * grad
-                q = q + size * scale * p
+                p = p + 0.5 * size * bent(scale * grad, bend)
+                q = q + size * scale * bent(p, bend)
                 log_prob, grad = self.density(q)
-                p = p + 0.5 * size * scale * grad
+                p = p + 0.5 * size * bent(scale * grad, bend)
             walk = self.arrived(walk, Point(q, p, log_prob, grad), start, key)
             both_p = first_p + walk.end.p
             apart = moving_apart(first_p, walk.end.p, both_p)  # of two leaves, the three checks of no_u_turn are one
@@ -126,7 +127,7 @@ class Multinomial:
         level = 1
         while going and level < depth:
             first, first_end_p = whole, walk.end.p
-            walk, second, going = self.build_tree(walk, size, scale, level, start, key)
+            walk, second, going = self.build_tree(walk, size, scale, bend, level, start, key)
             going = going & no_u_turn(first, first_end_p, second, walk.end.p)
             whole = Stretch(first.start_p, first.total_p + second.total_p)
             level = level + 1

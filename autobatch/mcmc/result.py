@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import tensorflow as tf
 
+from autobatch.mcmc.metric import Metric
 from autobatch.profiling import Profile
 
 with warnings.catch_warnings():
@@ -46,8 +47,8 @@ class Result:
     stats: tensors of shape [chains, draws]: "step_size", "tree_depth", "n_leapfrog", "acceptance" (mean along the
       trajectory), "energy" (the Hamiltonian), "diverging", "cut" (ended by max_tree_depth), "log_prob" (of the
       unconstrained state).
-    step_size, scale: what warm-up found: a number, and the standard deviations [d] of the unconstrained coordinates,
-      by which the steps are scaled (the mass matrix is their inverse square).
+    step_size, metric: what warm-up found: a number, and the map from momenta to steps (see
+      ``autobatch.mcmc.metric``), with the standard deviations [d] of the unconstrained coordinates as its scale.
     observed: the data that the model was given, by name.
     profile: what the machine did, if that was asked for (see ``ab.profile``).
     """
@@ -55,7 +56,7 @@ class Result:
     samples: Any
     stats: dict[str, tf.Tensor]
     step_size: float
-    scale: np.ndarray
+    metric: Metric
     observed: Mapping[str, Any] = field(default_factory=dict)
     profile: Profile | None = None
 

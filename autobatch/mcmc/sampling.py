@@ -12,10 +12,11 @@ import tensorflow as tf
 from autobatch import errors, random
 from autobatch.api import Autobatched
 from autobatch.calls.fingerprint import of_watched
-from autobatch.mcmc.adaptation import Window, averaging_from, pooled_deviations, windows
+from autobatch.mcmc.adaptation import Window, averaging_from, first_step, pooled_step, windows
 from autobatch.mcmc.chain import STATISTICS, run_chain
-from autobatch.mcmc.checkpoint import Checkpoint, Standing
+from autobatch.mcmc.checkpoint import Checkpoint, Standing, Trace
 from autobatch.mcmc.hamiltonian import State
+from autobatch.mcmc.metric import Metric, fitted, unit
 from autobatch.mcmc.model import problem_of, scattered_start
 from autobatch.mcmc.result import Result, warn_of_trouble
 from autobatch.mcmc.settings import (
@@ -75,14 +76,16 @@ def sample(
       init_state: where the chains start: a tensor or a nest of tensors of shape [chains, ...]; with a leading axis of
         1 and ``chains=n``, all start around one point (uniformly within 1 of it).  A model needs none.
       num_results: draws that are kept of each chain.
-      num_warmup: transitions before, which tune the step size by dual averaging (Hoffman and Gelman 2014) and the
-        diagonal mass matrix by the variance of all chains' draws, in Stan's windows.
+      num_warmup: transitions before, in Stan's windows.  They tune the metric (the inverse mass matrix): a scale for
+        each coordinate and some directions, from all chains' draws and gradients; and the step size, by dual averaging
+        (Hoffman and Gelman 2014), at last by all chains' acceptance.
       seed: an int, or a pair of ints as in ``tfp.random``; required.
       observed: the model's data: a dictionary by name, or a tuple with None for what is not observed.
       chains: how many, if ``init_state`` does not tell; 16 for a model.
       init: starts of a model's chains: "jitter", uniform on (-2, 2) in the unconstrained space, or "prior".
-      step_size: the first; with num_warmup=0 that of the whole run.
-      target_acceptance: the mean acceptance probability that the step size is tuned to.
+      step_size: where the search for one begins; with num_warmup=0 that of the whole run.
+      target_acceptance: what the step size is tuned to: the harmonic mean of all chains' acceptance probability, which
+        is about their mean where curvature is the same everywhere, and less than it elsewhere.
       max_tree_depth: a trajectory ends after this many doublings.
       max_energy_difference: a trajectory whose log joint density falls by more than this has diverged.
       leapfrogs_per_leaf: leapfrog steps between two points of the trajectory.
@@ -120,9 +123,9 @@ def sample(
     layout = density.layout
     on_vectors = density.on_all if density.sees_position(state.q) else density.on_any
     sampler = VARIANTS[variant](on_vectors, max_tree_depth, float(max_energy_difference), leapfrogs_per_leaf)
-    stages = [*windows(num_warmup), Window(num_results, False)]
+    stages = [*windows(num_warmup), Window(num_results, "draw")]
     longest = max(stage.length for stage in stages)
-    fits = PIECE // (count * sum(layout.sizes) * layout.dtype.size)
+    fits = PIECE // (2 * count * sum(layout.sizes) * layout.dtype.size)
     longest = min(next((room for room in ROOMS if room >= longest), max(ROOMS)), max(10, fits))
     settings = {
         "num_results": num_results, "num_warmup": num_warmup, "seed": tuple(key_chains.numpy().tolist()),
@@ -130,41 +133,48 @@ def sample(
         "max_energy_difference": max_energy_difference, "leapfrogs_per_leaf": leapfrogs_per_leaf, "variant": variant,
     }  # fmt: skip
     checkpoint = Checkpoint(autosave, every, settings, of_watched(density.watched), state)
-    at = checkpoint.read() or _first(state, float(np.log(step_size)), np.ones(sum(layout.sizes)))
+    at = checkpoint.read()
+    if at is None:
+        if num_warmup:
+            step_size = first_step(density.compute, state, step_size, key_start.numpy().tolist())
+        at = _first(state, float(np.log(step_size)), unit(sum(layout.sizes), layout.dtype.as_numpy_dtype))
     with Bar(total=num_warmup + num_results, initial=at.taken, unit="draw", disable=not progress) as bar:
         keys = chain_keys(key_chains, [count])
         chain = _Chains(sampler, longest, target_acceptance, keys, bar, checkpoint, strategy, profile)
         for window in stages[at.stage : -1]:
-            at, trace, _ = chain.run(at, window.length, tuning=True)
-            at = _tuned(at, window, np.asarray(trace))
-        at, trace, statistics = chain.run(at, num_results, tuning=False)
+            at, trace = chain.run(at, window)
+            at = _tuned(at, window, Trace(*map(np.asarray, trace)), target_acceptance)
+        at, trace = chain.run(at, stages[-1])
         checkpoint.write(at)
     result = Result(
-        problem.constrain(layout.to_parts(trace, [count, num_results])),
-        _named(statistics),
+        problem.constrain(layout.to_parts(trace.positions, [count, num_results])),
+        _named(trace.statistics),
         float(np.exp(at.log_step)),
-        at.scale,
+        at.metric,
         problem.observed,
         chain.profile,
     )
-    warn_of_trouble(result, np.asarray(trace), max_tree_depth)
+    warn_of_trouble(result, np.asarray(trace.positions), max_tree_depth)
     return result
 
 
-def _first(state: State, log_step: float, scale: np.ndarray) -> Standing:
+def _first(state: State, log_step: float, metric: Metric) -> Standing:
     chains, dtype = len(state.q), state.q.dtype.as_numpy_dtype
-    none = (np.empty((chains, 0, len(scale)), dtype), np.empty((chains, 0, len(STATISTICS)), dtype))
-    return Standing(0, 0, log_step, scale, state, None, *none)
+    none = Trace(*(np.empty((chains, 0, width), dtype) for width in (len(metric.scale), len(STATISTICS), 0)))
+    return Standing(0, 0, log_step, metric, state, None, none)
 
 
-def _tuned(at: Standing, window: Window, trace: np.ndarray) -> Standing:
+def _tuned(at: Standing, window: Window, trace: Trace, target: float) -> Standing:
     """Where the next stage begins, after a window of warm-up."""
     assert at.averaging is not None
-    log_step, scale = float(np.median(at.averaging.log_average)), at.scale
-    if window.scales:
-        scale = pooled_deviations(trace)
-        log_step -= float(np.median(np.log(scale / at.scale)))  # so that the steps stay as long
-    return _first(at.state, log_step, scale)._replace(stage=at.stage + 1, taken=at.taken)
+    log_step, metric = float(np.median(at.averaging.log_average)), at.metric
+    if window.purpose == "pool":
+        step = pooled_step(np.exp(at.log_step), trace.statistics[..., STATISTICS.index("acceptance")], target)
+        log_step = float(np.log(step))
+    if window.purpose == "fit":
+        metric = fitted(trace.positions, trace.gradients)
+        log_step -= float(np.median(np.log(metric.scale / at.metric.scale)))  # so that the steps stay as long
+    return _first(at.state, log_step, metric)._replace(stage=at.stage + 1, taken=at.taken)
 
 
 class _Chains:
@@ -187,26 +197,29 @@ class _Chains:
         self.seconds = min(saving, math.inf if bar.disable else LONGEST_PIECE)  # of one call, about
         self.piece = longest if self.seconds == math.inf else FIRST_PIECE  # draws of one call
         # A scale for each chain, though all are alike: XLA compiles some models anew for each value of a shared one.
-        axes = (0, 0, 0, None, None, None, None, 0)
+        axes = (0, 0, 0, None, None, None, None, None, 0)
         depth = sampler.max_tree_depth + 1
         self.function: Autobatched = run_chain.options(in_axes=axes, max_depth=depth, strategy=strategy)
         self.profile: Profile | None = None
 
-    def run(self, at: Standing, length: int, tuning: bool) -> tuple[Standing, tf.Tensor, tf.Tensor]:
-        """The rest of a stage's transitions; returns its traces too, [chains, length, d] and [..., statistics]."""
-        self.bar.set_description("warm-up" if tuning else "sampling")
-        done, dtype = at.trace.shape[1], at.state.q.dtype
+    def run(self, at: Standing, window: Window) -> tuple[Standing, Trace]:
+        """The rest of a stage's transitions; returns its whole trace too."""
+        self.bar.set_description("sampling" if window.purpose == "draw" else "warm-up")
+        done, dtype, length = at.trace.positions.shape[1], at.state.q.dtype, window.length
         if not done and length <= self.piece:
-            return self._advance(at, length, tuning)
-        trace = _aligned((len(self.keys), length, len(at.scale)), dtype)
-        statistics = _aligned((len(self.keys), length, len(STATISTICS)), dtype)
-        trace[:, :done], statistics[:, :done] = at.trace, at.statistics
+            return self._advance(at, length, window)
+        d = len(at.metric.scale)
+        widths = d, len(STATISTICS), d if window.purpose == "fit" else 0
+        whole = Trace(*(_aligned((len(self.keys), length, width), dtype) for width in widths))
+        if done:
+            _write(whole, 0, at.trace)
         try:
             while done < length:
                 now, start = min(self.piece, length - done), seconds_of_work()
-                then, trace[:, done : done + now], statistics[:, done : done + now] = self._advance(at, now, tuning)
+                then, new = self._advance(at, now, window)
+                _write(whole, done, new)
                 done += now
-                at = then._replace(trace=trace[:, :done], statistics=statistics[:, :done])
+                at = then._replace(trace=Trace(*(part[:, :done] for part in whole)))
                 if seconds_of_work() - start < self.seconds:
                     self.piece = min(2 * self.piece, self.longest)
                 if self.checkpoint.is_due:
@@ -214,25 +227,32 @@ class _Chains:
         except KeyboardInterrupt:
             self.checkpoint.write(at)
             raise
-        return at, _tensor(trace), _tensor(statistics)
+        return at, whole._replace(positions=_tensor(whole.positions), statistics=_tensor(whole.statistics))
 
-    def _advance(self, at: Standing, now: int, tuning: bool) -> tuple[Standing, tf.Tensor, tf.Tensor]:
-        """``now`` transitions, in one call; returns their traces."""
+    def _advance(self, at: Standing, now: int, window: Window) -> tuple[Standing, Trace]:
+        """``now`` transitions, in one call; returns their trace."""
         dtype = at.state.q.dtype
         averaging = at.averaging or averaging_from(tf.fill([len(self.keys)], tf.constant(at.log_step, dtype)))
-        scales = tf.constant(np.tile(at.scale, (len(self.keys), 1)), dtype)
-        given = (self.sampler, self.longest, at.state, averaging, scales, self.target, tuning, at.taken, now, self.keys)
-        if self.profiles and not tuning and self.profile is None:
+        scale = tf.constant(np.tile(at.metric.scale, (len(self.keys), 1)))
+        bend = tf.nest.map_structure(tf.constant, at.metric.bend)
+        tuned = self.target, window.searches
+        given = (self.sampler, self.longest, at.state, averaging, scale, bend, *tuned, at.taken, now, self.keys)
+        if self.profiles and window.purpose == "draw" and self.profile is None:
             self.profile = count(self.function, *given)
-            state, averaging, positions, numbers = self.profile.result
+            state, averaging, *written = self.profile.result
         else:
-            state, averaging, positions, numbers = self.function(*given)
+            state, averaging, *written = self.function(*given)
         self.bar.update(now)
         if not self.bar.disable:
             self.bar.set_postfix_str(f"step size {float(np.exp(np.median(averaging.log_step))):.3g}")
-        trace, statistics = positions[:, :now], numbers[:, :now]
-        at = at._replace(taken=at.taken + now, state=state, averaging=averaging, trace=trace, statistics=statistics)
-        return at, trace, statistics
+        positions, statistics, gradients = (part[:, :now] for part in written)
+        trace = Trace(positions, statistics, gradients if window.purpose == "fit" else gradients[..., :0])
+        return at._replace(taken=at.taken + now, state=state, averaging=averaging, trace=trace), trace
+
+
+def _write(whole: Trace, start: int, new: Trace) -> None:
+    for part, piece in zip(whole, new, strict=True):
+        part[:, start : start + piece.shape[1]] = piece
 
 
 def _aligned(shape: tuple[int, ...], dtype: tf.DType, to: int = 64) -> np.ndarray:
@@ -261,6 +281,6 @@ def _check(num_results: Any, num_warmup: Any, step_size: Any, target_acceptance:
         check_count("chains", chains)
     check_step_size(step_size)
     if np.ndim(step_size):
-        raise errors.SettingError("step_size is one number here; the mass matrix scales the coordinates.")
+        raise errors.SettingError("step_size is one number here; the metric scales the coordinates.")
     if not 0 < target_acceptance < 1:
         raise errors.SettingError(f"target_acceptance must be between 0 and 1, not {target_acceptance!r}.")

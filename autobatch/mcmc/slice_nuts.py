@@ -16,6 +16,7 @@ from autobatch import random
 from autobatch.api import autobatch
 from autobatch.language.indexing import unroll
 from autobatch.mcmc.hamiltonian import Candidate, Point, Report, State, candidate, log_joint, log_uniform
+from autobatch.mcmc.metric import bent, straightened
 
 
 class Tree(NamedTuple):
@@ -51,8 +52,8 @@ class Slice:
     leapfrogs_per_leaf: int = 1
 
     @autobatch
-    def transition(self, state, size, scale, key):
-        """The next state of the chain, and a report.  Steps are size [] * scale [d]."""
+    def transition(self, state, size, scale, bend, key):
+        """The next state of the chain, and a report.  A step moves q by size [] * A p (see ``Metric``)."""
         key, key_p, key_slice = random.split(key, 3)
         p = random.normal(key_p, state.q.shape, state.q.dtype)
         left = right = Point(state.q, p, state.log_prob, state.grad)
@@ -65,11 +66,11 @@ class Slice:
             key, key_direction, key_tree, key_draw = random.split(key, 4)
             forward = random.bernoulli(key_direction)
             edge, step = (right, size) if forward else (left, -size)
-            tree = self.build_tree(edge, step, scale, depth, start, log_slice, key_tree)
+            tree = self.build_tree(edge, step, scale, bend, depth, start, log_slice, key_tree)
             if tree.going and random.uniform(key_draw, (), p.dtype) * tf.cast(count, p.dtype) < tree.count:
                 drawn, moved = tree.drawn, True
             left, right = (left, tree.end) if forward else (tree.end, right)
-            going = tree.going & no_u_turn((right.q - left.q) / scale, left.p, right.p)
+            going = tree.going & no_u_turn(straightened((right.q - left.q) / scale, bend), left.p, right.p)
             count, leaves, acceptance = count + tree.count, leaves + tree.leaves, acceptance + tree.acceptance
             diverging, depth = tree.diverging, depth + 1
         acceptance = acceptance / tf.cast(leaves, p.dtype)
@@ -78,15 +79,15 @@ class Slice:
         return State(drawn.q, drawn.log_prob, drawn.grad), report
 
     @autobatch
-    def build_tree(self, point, size, scale, depth, start, log_slice, key):
+    def build_tree(self, point, size, scale, bend, depth, start, log_slice, key):
         """2**depth leaves from ``point`` on; ``start`` is the log joint density where the trajectory began."""
         if depth == 0:
             q, p, log_prob, grad = point
             for _ in unroll(range(self.leapfrogs_per_leaf)):
-                p = p + 0.5 * size * scale * grad
-                q = q + size * scale * p
+                p = p + 0.5 * size * bent(scale * grad, bend)
+                q = q + size * scale * bent(p, bend)
                 log_prob, grad = self.density(q)
-                p = p + 0.5 * size * scale * grad
+                p = p + 0.5 * size * bent(scale * grad, bend)
             end = Point(q, p, log_prob, grad)
             energy_gain = log_joint(end) - start
             energy_gain = tf.where(tf.math.is_finite(energy_gain), energy_gain, -float("inf"))
@@ -96,14 +97,14 @@ class Slice:
             return Tree(q, p, end, candidate(end), count, acceptance, 1, not diverging, diverging)
 
         key_first, key_second, key_draw = random.split(key, 3)
-        first = self.build_tree(point, size, scale, depth - 1, start, log_slice, key_first)
+        first = self.build_tree(point, size, scale, bend, depth - 1, start, log_slice, key_first)
         if not first.going:
             return first
-        second = self.build_tree(first.end, size, scale, depth - 1, start, log_slice, key_second)
+        second = self.build_tree(first.end, size, scale, bend, depth - 1, start, log_slice, key_second)
         count = first.count + second.count
         unit = random.uniform(key_draw, (), start.dtype)
         drawn = second.drawn if unit * tf.cast(count, start.dtype) < second.count else first.drawn
-        travelled = (second.end.q - first.start_q) / (size * scale)
+        travelled = straightened((second.end.q - first.start_q) / (size * scale), bend)
         going = second.going & no_u_turn(travelled, first.start_p, second.end.p)
         acceptance, leaves = first.acceptance + second.acceptance, first.leaves + second.leaves
         return Tree(first.start_q, first.start_p, second.end, drawn, count, acceptance, leaves, going, second.diverging)
