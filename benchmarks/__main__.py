@@ -1,7 +1,8 @@
 """python -m benchmarks [NAME]: prints tables, writes JSON to benchmarks/results/.
 
 NAME: fibonacci, dispatch, writes, overhead, traces; or, which run only by name, nuts, kernel, programs, plain,
-gradients, ablation, account, compiling, refill, load, memory, correctness, figures (the paper's experiments), report.
+gradients, posteriors, ablation, account, compiling, refill, load, memory, correctness, figures (the paper's
+experiments), report.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from benchmarks import load as load_benchmark
 from benchmarks import nuts as nuts_benchmark
 from benchmarks import overhead as overhead_benchmark
 from benchmarks import plain as plain_benchmark
+from benchmarks import posteriors as posteriors_benchmark
 from benchmarks import programs as programs_benchmark
 from benchmarks import refill as refill_benchmark
 from benchmarks import traces as traces_benchmark
@@ -256,6 +258,23 @@ def correctness() -> None:
         table.add_row(check.name, check.expected, check.found, "yes" if check.holds else "NO")
     console.print(table)
     save("correctness", {check.name: {"expected": check.expected, "found": check.found} for check in checks})
+
+
+@app.command()
+def posteriors(only: str = typer.Option("", help="the name of one")) -> None:
+    """Posteriors that are hard in a way of their own, beside TFP's windowed sampler; takes up to an hour."""
+    rows: list[dict[str, object]] = []
+    for name, system, found in posteriors_benchmark.everything(only):
+        rows.append({"posterior": name, "system": system, **found._asdict(), "passes": found.passes})
+        table = Table(title=name)
+        for column in list(rows[-1])[1:]:
+            table.add_column(column)
+        for row in rows:
+            if row["posterior"] == name:
+                cells = list(row.values())[1:]
+                table.add_row(*(f"{cell:.4g}" if isinstance(cell, float) else str(cell) for cell in cells))
+        console.print(table)
+        save("posteriors", {f"{row['posterior']}: {row['system']}": row for row in rows})
 
 
 @app.callback(invoke_without_command=True)

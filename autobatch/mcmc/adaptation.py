@@ -73,7 +73,7 @@ def windows(num_warmup: int) -> list[Window]:
     return [*found, Window(search, "search"), Window(last - search - pool, "pool"), Window(pool, "pool")]
 
 
-LEAST = 0.05  # acceptance that counts as no less, so that one bad trajectory in a short window does not decide
+LEAST = 0.02  # acceptance that counts as no less, so that one bad trajectory in a short window does not decide
 
 
 def pooled_step(step: float, acceptance: np.ndarray, target: float) -> float:
