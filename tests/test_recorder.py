@@ -82,6 +82,7 @@ def test_stacks_that_grow_and_stacks_that_may_not():
     deep = sum_to.lower(n).record(2, ENOUGH)
     assert deep.ended == "done"
     assert deep.results["result"].tolist() == [5050, 6]
+    assert all(len(step.lanes) for step in sum_to.lower(n[:1]).record(1, ENOUGH).steps), "it waited, and did nothing"
     full = sum_to.options(max_depth=5).lower(n).record(2, ENOUGH)
     assert full.ended == "full"
     assert play(full)[3].tolist() == [5, 0]

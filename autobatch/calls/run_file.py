@@ -9,7 +9,7 @@ from typing import Any
 
 from autobatch import errors, files
 
-VERSION = 2
+VERSION = 3
 _TITLE = "autobatch run, version "
 
 

@@ -80,7 +80,8 @@ def record(
         chosen = int(recorder.choose(state["pc"]))
         if chosen < machine.halt:
             state, step = recorder.step(chosen, state)
-            taken.append(step)
+            if len(step.lanes):  # or all of them wait for deeper stacks, and make the step then
+                taken.append(step)
             continue
         depth = recorder.machine.depth
         if not (state["pc"].numpy() > machine.stopped).any() or depth == limit:
