@@ -112,17 +112,22 @@ def scattered_start(problem: Problem, key: tf.Tensor) -> tuple[LogDensity, State
     q, settled = centre, np.zeros(len(centre), bool)
     keys = chain_keys(key, [len(centre)]) if problem.jitter else None
     for attempt in range(MOST_STARTS if problem.jitter else 1):
-        if problem.jitter:
-            draw = tf.vectorized_map(
-                lambda key, attempt=attempt: random.uniform(
-                    random.fold_in(key, attempt), centre.shape[1:], layout.dtype, -problem.jitter, problem.jitter
-                ),
-                keys,
-            )
-            q = tf.where(settled[:, np.newaxis], q, centre + draw)
+        if keys is not None:
+            draw = _uniform(keys, tf.constant(attempt), sum(layout.sizes), layout.dtype.name)
+            q = tf.where(settled[:, np.newaxis], q, centre + problem.jitter * draw)
         value, gradient = density.compute(q)
         settled = np.isfinite(value) & np.isfinite(gradient).all(axis=1)
         if settled.all():
             return density, State(q, value, gradient)
     check_start(value, gradient)
     raise AssertionError
+
+
+@tf.function(autograph=False)  # traced once, or vectorized_map would be anew at each call
+def _uniform(keys: tf.Tensor, attempt: tf.Tensor, size: int, dtype: str) -> tf.Tensor:
+    """On (-1, 1), so many for each of the keys."""
+
+    def of_one(key: tf.Tensor) -> tf.Tensor:
+        return random.uniform(random.fold_in(key, attempt), [size], tf.as_dtype(dtype), -1.0, 1.0)
+
+    return tf.vectorized_map(of_one, keys)

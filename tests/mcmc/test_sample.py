@@ -12,6 +12,7 @@ from autobatch.backends import shards
 from autobatch.calls.specialisation import Specialisation
 from autobatch.errors import GradientError, LogDensityError, SettingError, StartError
 from autobatch.mcmc import SamplingWarning
+from autobatch.mcmc import model as models
 from autobatch.mcmc.adaptation import windows
 from autobatch.mcmc.density import log_density
 from autobatch.mcmc.layout import Layout
@@ -126,6 +127,15 @@ def test_starts_around_one_point():
     assert samples.shape == (8, 20, 3)
     assert np.abs(samples - 5.0).max() < 1.001
     assert np.std(samples[:, 0]) > 0.3
+
+
+def test_random_starts_are_traced_once():
+    settings = {"num_results": 4, "num_warmup": 0, "chains": 8, "step_size": 0.1}
+    quiet(gaussian, tf.zeros([1, 3]), seed=0, **settings)
+    before = models._uniform.experimental_get_tracing_count()
+    assert before > 0
+    quiet(gaussian, tf.zeros([1, 3]), seed=1, **settings)
+    assert models._uniform.experimental_get_tracing_count() == before
 
 
 def test_a_profile_counts_the_leapfrogs():
