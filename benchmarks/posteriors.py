@@ -18,12 +18,11 @@ import tensorflow_probability as tfp
 from rich.progress import track
 
 import autobatch as ab
-from autobatch.mcmc.result import named_parts
+from autobatch.mcmc.result import LARGEST_R_HAT, SMALLEST_ESS, named_parts
 
 tfd = tfp.distributions
 
 CHAINS, DRAWS, WARM_UP = 32, 500, 500
-LARGEST_R_HAT, SMALLEST_ESS = 1.01, 400  # Vehtari et al. 2021
 FARTHEST = 4.0  # standard errors that a mean may be away
 
 
@@ -221,7 +220,7 @@ def judged(posterior: Posterior, run: Callable[[int], tuple[Any, np.ndarray, np.
     smallest = [arviz.ess(data, method=method) for method in ("bulk", "tail")]
     ess = min(float(found.min()) for each in smallest for found in each.data_vars.values())
     r_hat = max(float(found.max()) for found in arviz.rhat(data).data_vars.values())
-    errors = [np.nan]
+    errors = []
     for name, mean in posterior.known.items():
         part = parts[name].reshape(*parts[name].shape[:2], -1)[..., 0]
         errors.append(abs(part.mean() - mean) / float(arviz.mcse(part)))
@@ -229,7 +228,7 @@ def judged(posterior: Posterior, run: Callable[[int], tuple[Any, np.ndarray, np.
         *times,
         r_hat,
         ess,
-        float(np.nanmax(errors)) if len(errors) > 1 else np.nan,
+        max(errors, default=np.nan),
         int(diverging.sum()),
         int(gradients.sum()),
     )

@@ -18,8 +18,8 @@ from autobatch.mcmc.metric import Metric
 
 
 class Trace(NamedTuple):
-    """What a stage's transitions have left, [chains, done, ...]: positions [d], STATISTICS, and, in warm-up, the log
-    density's gradients [d] (else [0])."""
+    """What a stage's transitions have left, [chains, done, ...]: positions [d], STATISTICS, and, where the metric
+    is to be made of them, the log density's gradients [d] (else [0])."""
 
     positions: Any
     statistics: Any

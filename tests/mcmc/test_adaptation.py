@@ -22,7 +22,7 @@ def gaussian_draws(covariance, chains, count):
 
 
 def test_of_a_gaussian_the_metric_is_the_covariance():
-    """Even from fewer draws than there are coordinates, because draws and gradients tell it together."""
+    """Also from few draws, because draws and gradients tell it together."""
     rotation = np.linalg.qr(np.random.default_rng(1).normal(size=[12, 12]))[0]
     covariance = rotation * np.geomspace(1e-2, 1e3, 12) @ rotation.T
     for chains, count in ((8, 500), (1, 30)):
