@@ -1,8 +1,13 @@
 """The command ``autobatch``."""
 
+import subprocess
+import sys
+from importlib import metadata
+
 import pytest
 from typer.testing import CliRunner
 
+import autobatch as ab
 from autobatch.tools.command_line import app
 
 FIBONACCI = "examples/fibonacci.py:fibonacci"
@@ -123,3 +128,27 @@ def test_cache(tmp_path, monkeypatch):
     assert run("cache", "--clear").stdout.split(": ")[1] == "0.0 MiB of at most 2048 MiB\n"
     monkeypatch.setenv("AUTOBATCH_CACHE", "off")
     assert run("cache").stdout == "Compiled programs are not kept: AUTOBATCH_CACHE is off.\n"
+
+
+def test_version():
+    assert run("--version").output == f"autobatch {metadata.version('autobatch')}\n"
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        "import autobatch; autobatch.errors, autobatch.cache",
+        "from autobatch.tools.command_line import app; app(['--help'])",
+    ],
+)
+def test_help_and_completion_do_not_wait_for_tensorflow(work):
+    code = f"import atexit, sys\natexit.register(lambda: print('tensorflow' in sys.modules))\n{work}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "False"
+
+
+def test_the_package_has_what_it_says_it_has():
+    assert set(ab.__all__) <= set(dir(ab))
+    assert all(getattr(ab, name) is not None for name in ab.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = ab.nothing

@@ -1,10 +1,13 @@
 """Loops that XLA makes one function of: which, and that nothing else in the process is."""
 
+import os
+
 import numpy as np
 import pytest
 import tensorflow as tf
 
 import autobatch as ab
+from autobatch import flags
 from autobatch.machine import xla
 from autobatch.passes.costs import smallest_product
 from tests.backends import assert_same
@@ -87,8 +90,8 @@ def test_frames_are_saved_alike_singly_and_together(size):
 
 def test_the_option_is_set_for_what_is_compiled_in_it(monkeypatch):
     monkeypatch.setenv("XLA_FLAGS", "--xla_cpu_prefer_vector_width=256")
-    monkeypatch.setattr(xla, "may_set", xla.listen())
-    option, before = f"{xla.OPTION}=", f"{xla.OPTION}={xla.DEFAULT}"
+    monkeypatch.setattr(xla, "may_set", flags.heed_small_loops())
+    option, before = f"{flags.SMALL_LOOP}=", f"{flags.SMALL_LOOP}={flags.DEFAULT}"
     function, args = PROGRAMS["fibonacci"]
     executable = function.lower(*args)._program.executable(len(args[0]), function._options)
     machine, limit = xla.fitted(executable.machine(4, 8), function._options)
@@ -96,17 +99,17 @@ def test_the_option_is_set_for_what_is_compiled_in_it(monkeypatch):
     assert limit == xla.LARGEST
     for _ in range(2):
         with xla.whole_loops(limit):
-            flags = xla.os.environ["XLA_FLAGS"]
-            assert flags.count(option) == 1
-            assert f"{option}{xla.LARGEST}" in flags
-        flags = xla.os.environ["XLA_FLAGS"]
-        assert flags.startswith("--xla_cpu_prefer_vector_width=256 --xla_flags_reset=true ")
-        assert flags.count(option) == 1
-        assert flags.endswith(before)
+            set_now = os.environ["XLA_FLAGS"]
+            assert set_now.count(option) == 1
+            assert f"{option}{xla.LARGEST}" in set_now
+        set_now = os.environ["XLA_FLAGS"]
+        assert set_now.startswith("--xla_cpu_prefer_vector_width=256 --xla_flags_reset=true ")
+        assert set_now.count(option) == 1
+        assert set_now.endswith(before)
 
 
-@pytest.mark.parametrize("flags", [f"--xla_backend_extra_options={xla.OPTION}=5000", "/some/file"])
-def test_a_users_own_flags_are_left_alone(monkeypatch, flags):
-    monkeypatch.setenv("XLA_FLAGS", flags)
-    assert not xla.listen()
-    assert xla.os.environ["XLA_FLAGS"] == flags
+@pytest.mark.parametrize("own", [f"--xla_backend_extra_options={flags.SMALL_LOOP}=5000", "/some/file"])
+def test_a_users_own_flags_are_left_alone(monkeypatch, own):
+    monkeypatch.setenv("XLA_FLAGS", own)
+    assert not flags.heed_small_loops()
+    assert os.environ["XLA_FLAGS"] == own

@@ -15,13 +15,14 @@ from autobatch.backends import execution, failures, shards
 from autobatch.backends.compaction import Account
 from autobatch.backends.execution import Position
 from autobatch.backends.members import OVERFLOWED, Finished, Members, Source
+from autobatch.flags import DEFAULT
 from autobatch.ir.stored import StoredProgram
 from autobatch.machine.blocks import Machine
 from autobatch.machine.counts import Measured, Timeline
 from autobatch.machine.engine import Outcome, in_one_go
 from autobatch.machine.pieces import Shelf
 from autobatch.machine.refill import Refilled
-from autobatch.machine.xla import DEFAULT, fitted, whole_loops
+from autobatch.machine.xla import fitted, whole_loops
 from autobatch.options import Options
 from autobatch.tracing.vectorize import Stored
 

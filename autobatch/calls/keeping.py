@@ -29,6 +29,7 @@ from tensorflow.python.framework import ops
 from autobatch import cache, errors, ir
 from autobatch.calls.arguments import Arguments
 from autobatch.calls.fingerprint import fingerprint, of_layout
+from autobatch.flags import SMALL_LOOP
 from autobatch.frontend.content import Content, content
 from autobatch.frontend.core import Callee
 from autobatch.frontend.source import Source
@@ -38,7 +39,6 @@ from autobatch.ir.stored import StoredProgram
 from autobatch.ir.typed import TypedProgram, TypedStackProgram
 from autobatch.language.objects import MemberObject, member_class, users_class
 from autobatch.machine.pieces import Shelf
-from autobatch.machine.xla import OPTION
 from autobatch.options import Options
 
 _PACKAGES = ("tensorflow", "tensorflow-probability", "tf-keras", "gast", "astunparse")
@@ -174,7 +174,7 @@ def _is_of_its_file(function: Any) -> bool:
 def _settings() -> tuple[Any, ...]:
     """What the user may set at any time."""
     told = {k: v for k, v in os.environ.items() if k.startswith(("TF_", "XLA_")) and k != "TF_CPP_MIN_LOG_LEVEL"}
-    told["XLA_FLAGS"] = re.sub(rf"{OPTION}=\d+", "", told.get("XLA_FLAGS", ""))  # which is each piece's own
+    told["XLA_FLAGS"] = re.sub(rf"{SMALL_LOOP}=\d+", "", told.get("XLA_FLAGS", ""))  # which is each piece's own
     return (
         sorted(told.items()),
         ops.is_auto_dtype_conversion_enabled(),

@@ -1,14 +1,13 @@
 """Functions that XLA compiles once for all processes: kept as StableHLO, and as what XLA made of it.
 
 TensorFlow gives XLA a function of one operation, XlaCallModule, whose name and text are the same in every process.
-So its cache of executables, which is in memory here (``DIRECTORY``), finds what an earlier process has compiled, once
-that is put there.  Neither the user's code nor a block of the machine is traced then.
+So its cache of executables, which is in memory here (``flags.EXECUTABLES``), finds what an earlier process has
+compiled, once that is put there.  Neither the user's code nor a block of the machine is traced then.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
 import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -21,13 +20,12 @@ from tensorflow.compiler.tf2xla.python import xla as tf2xla
 from tensorflow.python.eager.polymorphic_function import atomic_function, compiler_ir
 
 from autobatch import cache, reads
+from autobatch.flags import EXECUTABLES, looks_for_executables
 from autobatch.ir.stored import StoredProgram
 from autobatch.machine.blocks import Machine
 from autobatch.machine.quiet import without
 from autobatch.machine.xla import whole_loops
 
-DIRECTORY = "ram://autobatch"
-_OPTION = "--tf_xla_persistent_cache_directory="
 _VERSION = 9  # of XlaCallModule's attributes
 _NOISE = b"Error parsing text-format tensorflow.XlaSerializedCacheEntry"  # it tries whether the file is text
 
@@ -194,9 +192,9 @@ def _platform() -> str:
 def _compiled(function: _Function, kept: _Kept, arguments: Sequence[tf.Tensor], limit: int) -> _Kept | None:
     """What is kept, with what XLA made of it, if that is new; None if what was kept does not load."""
     _empty()
-    if kept.executable is not None and listens:
+    if kept.executable is not None and looks_for_executables:
         name, content = kept.executable
-        with tf.io.gfile.GFile(f"{DIRECTORY}/{name}", "wb") as file:
+        with tf.io.gfile.GFile(f"{EXECUTABLES}/{name}", "wb") as file:
             file.write(content)
         try:
             with without(_NOISE):
@@ -216,7 +214,7 @@ def _compiled(function: _Function, kept: _Kept, arguments: Sequence[tf.Tensor], 
 def _of(name: str) -> tuple[str, bytes] | None:
     """The file in the directory with what XLA made of the function."""
     for file in _listed():
-        with tf.io.gfile.GFile(f"{DIRECTORY}/{file}", "rb") as opened:
+        with tf.io.gfile.GFile(f"{EXECUTABLES}/{file}", "rb") as opened:
             content = opened.read()
         if name.encode() in content:
             return file, content
@@ -224,23 +222,10 @@ def _of(name: str) -> tuple[str, bytes] | None:
 
 
 def _listed() -> list[str]:
-    return tf.io.gfile.listdir(DIRECTORY) if listens and tf.io.gfile.isdir(DIRECTORY) else []
+    return tf.io.gfile.listdir(EXECUTABLES) if looks_for_executables and tf.io.gfile.isdir(EXECUTABLES) else []
 
 
 def _empty() -> None:
     """Removes what others have put there, who have it compiled already."""
     for file in _listed():
-        tf.io.gfile.remove(f"{DIRECTORY}/{file}")
-
-
-def listen() -> bool:
-    """Has TensorFlow look for executables in the directory, if it has not begun to work; whether that is left to us."""
-    flags = os.environ.get("TF_XLA_FLAGS", "")
-    if cache.folder() is None or (_OPTION in flags and DIRECTORY not in flags) or (flags and not flags.startswith("-")):
-        return False
-    if DIRECTORY not in flags:
-        os.environ["TF_XLA_FLAGS"] = f"{flags} {_OPTION}{DIRECTORY}".lstrip()
-    return True
-
-
-listens = listen()
+        tf.io.gfile.remove(f"{EXECUTABLES}/{file}")

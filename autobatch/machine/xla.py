@@ -4,16 +4,12 @@ It makes a task of each operation of a loop, and to start one takes some 80 ns: 
 time.  Only of a loop that touches few bytes in a round it makes one function.  How few is an option of the process,
 1 KiB by default; machines are compiled with a higher one (docs/performance.md has what that changes).
 
-XLA takes its options from XLA_FLAGS, once, unless they say that it shall look again each time it compiles.  So that
-is added when autobatch is imported; it has no effect if XLA has compiled something before.  A user who has set the
-option by then is left alone.
+It has no effect if XLA has compiled something before autobatch was imported (``flags.py``).
 """
 
 from __future__ import annotations
 
 import functools
-import os
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -24,13 +20,11 @@ from tensorflow.core.protobuf import config_pb2
 from tensorflow.python.eager import context as eager_context
 from tensorflow.python.ops import control_flow_util
 
-from autobatch import context
+from autobatch import context, flags
 from autobatch.machine.blocks import Machine
 from autobatch.options import Options
 from autobatch.passes.costs import smallest_product
 
-OPTION = "xla_cpu_small_while_loop_byte_threshold"
-DEFAULT = 1024  # bytes
 LARGEST = 2 * 2**20  # bytes; beside as much work, tasks cost nothing
 MOST_SAVED_SINGLY = 256  # lanes
 MOST_IN_ONE = 32  # blocks of a machine that may become one function; LLVM's time grows with the square of its length
@@ -42,8 +36,8 @@ def fitted(machine: Machine, options: Options) -> tuple[Machine, int]:
     That is less than any loop has that multiplies matrices: in such a function, that is done by three nested loops.
     """
     if not may_set or machine.safe or "whole_loops" not in options.optimizations:
-        return machine, DEFAULT
-    limit = int(max(DEFAULT, min(LARGEST, smallest_product(machine.stored, machine.size))))
+        return machine, flags.DEFAULT
+    limit = int(max(flags.DEFAULT, min(LARGEST, smallest_product(machine.stored, machine.size))))
     saves_singly = limit == LARGEST and 0 < machine.size <= MOST_SAVED_SINGLY
     return replace(machine, saves_singly=saves_singly), limit
 
@@ -55,11 +49,11 @@ def whole_loops(limit: int) -> Iterator[None]:
         if not may_set:
             yield
             return
-        before = _set(limit)
+        before = flags.set_small_loop(limit)
         try:
             yield
         finally:
-            _set(before)
+            flags.set_small_loop(before)
 
 
 @contextmanager
@@ -92,24 +86,4 @@ def not_in_one(number: tf.Tensor) -> tf.Tensor:
     return tf.reduce_max(tf.tensor_scatter_nd_update(tf.zeros([2], tf.int32), place[:, tf.newaxis], [number, number]))
 
 
-def listen() -> bool:
-    """Makes XLA heed what is set later; returns whether the user's own flags leave that to us."""
-    flags = os.environ.get("XLA_FLAGS", "").strip()
-    if OPTION in flags or (flags and not flags.startswith("-")):  # set already, or the name of a file
-        return False
-    os.environ["XLA_FLAGS"] = f"{flags} --xla_flags_reset=true".lstrip()
-    _set(DEFAULT)
-    return True
-
-
-def _set(limit: int) -> int:
-    """Returns what it was."""
-    setting = f" --xla_backend_extra_options={OPTION}="
-    flags = os.environ.get("XLA_FLAGS", "")
-    before = re.findall(rf"{setting}(\d+)", flags)
-    others = re.sub(rf"{setting}\d+", "", flags)
-    os.environ["XLA_FLAGS"] = f"{others}{setting}{limit}"
-    return int(before[0]) if before else DEFAULT
-
-
-may_set = listen()
+may_set = flags.heeds_small_loops

@@ -1,4 +1,7 @@
-"""The command ``autobatch``: look at programs, profile them, check an installation."""
+"""The command ``autobatch``: look at programs, profile them, check an installation.
+
+What imports TensorFlow is imported by the commands that need it, so that help and completion come at once.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +13,38 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import Enum
+from importlib import metadata
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 from rich.console import Console
 
 from autobatch import cache as kept
 from autobatch import errors
-from autobatch.api import Autobatched
-from autobatch.frontend.source import signature
-from autobatch.profiling import profile as run_and_count
-from autobatch.tools import self_test
 
-app = typer.Typer(help=__doc__, no_args_is_help=True, pretty_exceptions_enable=False)
+if TYPE_CHECKING:
+    import numpy as np
+
+    from autobatch.api import Autobatched
+
+HELP = "Look at programs, profile them, check an installation."
+app = typer.Typer(help=HELP, no_args_is_help=True, pretty_exceptions_enable=False)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"autobatch {metadata.version('autobatch')}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    del version
 
 
 class Stage(str, Enum):
@@ -77,6 +97,8 @@ def profile(
     plot: Annotated[Path | None, typer.Option(help="Draw the run: a PNG, PDF or SVG.")] = None,
 ) -> None:
     """Runs a batch and says how often each line ran, and how full it was."""
+    from autobatch.profiling import profile as run_and_count
+
     with _errors_in_words():
         function, positional, named = _call(target, args)
         found = run_and_count(function, *positional, lanes=lanes, **named)
@@ -90,6 +112,8 @@ def profile(
 @app.command()
 def doctor() -> None:
     """Says what is installed, and runs a short test of all backends."""
+    from autobatch.tools import self_test
+
     if not self_test.report(Console()):
         raise typer.Exit(1)
 
@@ -117,6 +141,8 @@ def _errors_in_words() -> Iterator[None]:
 
 def _call(target: str, texts: list[str]) -> tuple[Autobatched, list[Any], dict[str, Any]]:
     """The function, and its positional and named arguments."""
+    from autobatch.frontend.source import signature
+
     function = _function(target)
     parameters = iter(signature(function.__wrapped__).parameters)  # type: ignore[attr-defined]
     positional, named = [], {}
@@ -144,6 +170,8 @@ def _value(text: str, is_static: bool) -> Any:
 
 
 def _batch(value: Any) -> np.ndarray:
+    import numpy as np
+
     try:
         batch = np.atleast_1d(np.asarray(value))
     except ValueError:
@@ -155,6 +183,8 @@ def _batch(value: Any) -> np.ndarray:
 
 
 def _function(target: str) -> Autobatched:
+    from autobatch.api import Autobatched
+
     where, _, name = target.rpartition(":")
     if not where:
         raise typer.BadParameter(f"{target!r} names no function: write file.py:function or module:function.")
