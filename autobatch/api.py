@@ -26,7 +26,7 @@ from autobatch.frontend.source import check_function, signature
 from autobatch.ir import BatchSize
 from autobatch.ir.types import Exact
 from autobatch.language import keys
-from autobatch.language.lists import GROWTH
+from autobatch.language.lists import GROWTH, LONGEST
 from autobatch.options import Axes, Backend, Options, as_names
 from autobatch.passes.ragged_lists import any_of_numbers
 from autobatch.stages import Lowered
@@ -115,7 +115,6 @@ def _no_programs() -> Recent[Any, Specialisation]:
     return Recent(str, frames=4)
 
 
-LONGEST = 2**20  # where lists stop growing if the user sets no limit
 MOST_REPLACED = 10  # calls in a row that compile anew, before a warning
 
 

@@ -15,11 +15,13 @@ import tensorflow as tf
 from autobatch import errors, ir, passes
 from autobatch.backends.program_counter import ProgramCounter
 from autobatch.calls import exporting, mapping
+from autobatch.calls.jax_function import JaxFunction
 from autobatch.calls.specialisation import Specialisation
 from autobatch.frontend.source import signature
 from autobatch.ir import drawing
 from autobatch.ir.types import describe
 from autobatch.machine.counts import Measured
+from autobatch.machine.devices import Cost, cost
 from autobatch.machine.recorder import Recording
 
 Stage = Literal["source", "ir", "types", "stack", "adjoint", "stablehlo"]
@@ -89,6 +91,29 @@ class Lowered:
         """
         return self._machine().to_hlo(self._program.arguments(self._taken), self._taken.shared)
 
+    def cost(self, device: Literal["h100", "tpu-v5e"]) -> Cost:
+        """What a pass over all blocks is expected to cost on an accelerator, which need not be there.
+
+            print(fibonacci.lower(n).cost("h100"))
+
+        The stacks have ``max_depth`` frames, or 16 if that is not given.  Raises SettingError for another device.
+        """
+        return cost(self._machine().whole(), device)
+
+    def to_jax(self) -> JaxFunction:
+        """The function for JAX's arrays of the same shapes, with JAX as what compiles and runs it, where they are.
+
+            collatz = steps.lower(np.arange(1, 1001, dtype=np.int32)).to_jax()
+            print(collatz(jnp.arange(1, 1001)))
+
+        It takes what was an array when it was lowered, and may be called inside of ``jax.jit``, where a recursive
+        function needs ``max_depth``.  Nothing is traced by JAX.  With ``dispatch="auto"`` what JAX's default device is
+        decides how blocks are chosen.
+
+        Raises MissingPackageError without JAX.
+        """
+        return JaxFunction(self._entry, self._args, self._kwargs, self._names)
+
     def count(self, lanes: int | None = None) -> Measured:
         """Runs the batch, and says what each block has done; see ``ab.profile``."""
         if lanes is not None:
@@ -136,9 +161,7 @@ class Lowered:
             that it was lowered for, in order, and behind them tensors that the code closes over.
           path: the folder.
         """
-        entry = self._entry.options(backend="program_counter")
-        names = list(signature(entry._fn).parameters)[len(entry._receiver) :]
-        call = exporting.Call(entry, self._args, self._kwargs, names)
+        call = exporting.Call(self._entry.options(backend="program_counter"), self._args, self._kwargs, self._names)
         match kind:
             case "saved_model":
                 exporting.saved_model(call, path)
@@ -146,6 +169,11 @@ class Lowered:
                 exporting.stablehlo(call, path)
             case _:
                 raise ValueError(f"kind must be 'saved_model' or 'stablehlo', not {kind!r}")
+
+    @property
+    def _names(self) -> list[str]:
+        """Of the parameters."""
+        return list(signature(self._entry._fn).parameters)[len(self._entry._receiver) :]
 
     def compile(self) -> Compiled:
         """The executable for just these argument types and this batch size; it is run once, so XLA has compiled it."""

@@ -265,6 +265,42 @@ def device_programs_table(device: str) -> str:
     return "\n".join(lines)
 
 
+def compiled_table(members: str) -> str:
+    """Rows are programs and dispatches, columns what the compilers for an H100 and a TPU make of a pass.
+
+    members: of NUTS, of which all numbers are in the results.
+    """
+    rows: dict[tuple, dict[str, Any]] = {}
+    for row in load("accelerators")["results"]:
+        if not row["program"].startswith("nuts") or row["members"] == int(members):
+            rows.setdefault((row["program"], row["members"], row["dispatch"]), {})[row["device"]] = row
+    lines = [
+        "| | questions | H100: kernels | copies, MB | temporary, MB | compiled in, s "
+        "| TPU: operations | copies, MB | temporary, MB | compiled in, s |",
+        "|" + " --- |" * 10,
+    ]
+    for (program, count, dispatch), found in rows.items():
+        cells = [f"{program}, {count:,}, `{dispatch}`", _short(found["h100"]["questions"])]
+        for row in found.values():
+            copies = f"{row['copies']:.0f}, {row['copied'] / 1e6:.2f}"
+            cells += [f"{row['kernels']:.0f}", copies, f"{row['temporary'] / 1e6:.1f}", f"{row['compile']:.1f}"]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def model_table(device: str) -> str:
+    """Rows are programs, columns what a round was expected to take and what it took; and what was chosen."""
+    measured = on_device(device)
+    lines = ["| | rounds | expected, us each | measured, us each |", "|" + " --- |" * 4]
+    for row in load("accelerators")["rounds"]:
+        rows = measured.get(f"{row['program']} {row['members']}")
+        if rows is not None:
+            each = 1e6 * rows["rounds"]["median"] / row["rounds"]
+            cells = [f"{row['program']}, {row['members']:,}", f"{row['rounds']:,}", f"{1e6 * row['seconds']:.0f}"]
+            lines.append("| " + " | ".join([*cells, f"{each:.0f}"]) + " |")
+    return "\n".join(lines)
+
+
 def load_table() -> str:
     lines = ["| | first call, s | second, s | the process grew by, MiB |", "| --- | --- | --- | --- |"]
     for name, row in load("load")["results"].items():
@@ -312,6 +348,8 @@ def write_tables() -> None:
         "load": load_table,
         "device_nuts": device_nuts_table,
         "device_programs": device_programs_table,
+        "device_compiled": compiled_table,
+        "device_model": model_table,
     }
 
     def table(found: re.Match[str]) -> str:

@@ -15,11 +15,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import jax
 import pytest
 import tensorflow as tf
 
 import autobatch as ab
 from autobatch import ir
+from autobatch.calls.arguments import is_array
 from autobatch.ir.types import Static, Tensor, leaves
 from tests.backends import BACKENDS
 
@@ -57,6 +59,13 @@ def _of_unknown_size(function: Any, *args: Any) -> Any:
     return tf.nest.pack_sequence_as(graph.structured_outputs, tf.nest.flatten(graph(*flat)))
 
 
+def _under_jax(function: Any, *args: Any) -> Any:
+    """What JAX makes of it on its CPU."""
+    with jax.enable_x64(True):
+        run = function.lower(*args).to_jax()
+        return run(*(arg for arg in args if any(map(is_array, tf.nest.flatten(arg)))))
+
+
 def _without_size(leaf: Any, axis: int | None) -> Any:
     if not tf.is_tensor(leaf):
         return leaf
@@ -70,6 +79,7 @@ MODES = {name: _called(name) for name in BACKENDS} | {
     "map": _mapped,
     "run": _taken_up,
     "of_unknown_size": _of_unknown_size,
+    "jax": _under_jax,
 }
 ALWAYS = ("program_counter", "local_static")
 

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import tensorflow as tf
 
-from autobatch import errors, ir
+from autobatch import errors
 from autobatch.backends import shards
 from autobatch.ir.stored import StoredProgram
 from autobatch.machine.blocks import Machine
@@ -24,13 +24,12 @@ class InGraph:
 
     def __init__(self, stored: StoredProgram, size: int | None, options: Options):
         self.stored, self.typed, self.size, self.options = stored, stored.typed, size, options
-        self.has_calls = any(isinstance(b.terminator, ir.PushJump) for b in self.typed.program.blocks)
-        if self.has_calls and options.max_depth is None:
+        if stored.has_calls and options.max_depth is None:
             raise errors.StackOverflowError(
                 "Inside a tf.function the stacks cannot grow, so their depth must be given.",
                 help="f.options(max_depth=...): the deepest nesting of calls that any member needs.",
             )
-        if options.max_length is None and any(c.error is errors.ListFullError for c in self.typed.checks):
+        if options.max_length is None and stored.fills_lists:
             raise errors.SettingError(
                 "Inside a tf.function lists cannot grow, so their greatest length must be given.",
                 help="f.options(max_length=...): the most items that any member's list has.",
@@ -38,21 +37,29 @@ class InGraph:
 
     def __call__(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor]) -> list[Stored]:
         """What members return; of those that fail, poison, and outside of XLA an assertion fails."""
+        outcome = self.outcome(arguments, shared)
+        with tf.control_dependencies([] if is_part_of_program() else self._assertions(outcome)):
+            return self.poisoned(outcome)
+
+    def outcome(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor]) -> Outcome:
+        """What becomes of all members."""
         with compiling(self.machine.name):
             run = self._whole if self._parts == 1 or is_part_of_program() else self._cut
-            outcome = run(list(arguments), list(shared))
-        failed = (outcome.fault > 0) | tf.not_equal(outcome.pc, self.machine.stopped)
-        if not self.typed.checks and not self.has_calls and self.options.max_steps is None:
+            return run(list(arguments), list(shared))
+
+    def poisoned(self, outcome: Outcome) -> list[Stored]:
+        """What members return; of those that fail, NaN or the lowest integer."""
+        if not self.typed.checks and not self.stored.has_calls and self.options.max_steps is None:
             return outcome.results
-        with tf.control_dependencies([] if is_part_of_program() else self._assertions(outcome)):
-            return tf.nest.map_structure(lambda leaf: _poisoned(leaf, failed), outcome.results)
+        failed = (outcome.fault > 0) | tf.not_equal(outcome.pc, self.machine.stopped)
+        return tf.nest.map_structure(lambda leaf: _poisoned(leaf, failed), outcome.results)
 
     def _assertions(self, outcome: Outcome) -> list[tf.Operation]:
         """Which XLA would drop, and warn of each."""
         stopped = self.machine.stopped
         messages = [f"{check.failure} at {check.location.file}:{check.location.line}" for check in self.typed.checks]
         bad = [(tf.equal(outcome.fault, k + 1), message) for k, message in enumerate(messages)]
-        if self.has_calls:
+        if self.stored.has_calls:
             bad.append((outcome.pc > stopped, f"calls nested deeper than max_depth={self.options.max_depth}"))
         if self.options.max_steps is not None:
             bad.append((outcome.pc < stopped, f"unfinished after max_steps={self.options.max_steps}"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -50,13 +49,17 @@ class ProgramCounter:
         self.stored, self.typed, self.size, self.options = stored, stored.typed, size, options
         self.stopped = len(self.typed.program.blocks)
         self.limit = DEEPEST if options.max_depth is None else options.max_depth
-        self.depth = min(FIRST_DEPTH, self.limit) if self.has_calls else 0
+        self.depth = min(FIRST_DEPTH, self.limit) if stored.has_calls else 0
         self.accounts: dict[tuple[int, int], Account] = {}
         self.refilled: dict[int, Refilled] = {}  # by depth
 
     def machine(self, depth: int, size: int) -> Machine:
         safe, max_steps = not self.options.jit_compile, self.options.max_steps
         return Machine(self.stored, size, depth, safe, max_steps, counts=self.counts)
+
+    def whole(self) -> Machine:
+        """That of the whole batch, with its first depth."""
+        return self.machine(self.depth, self.size)
 
     def _traceable(self, depth: int, size: int) -> Machine:
         """With the program's code, which one whose pieces are kept may lack."""
@@ -75,10 +78,6 @@ class ProgramCounter:
                 machine = self.machine(depth, -(-count // parts))
                 self.accounts[depth, count] = Account(machine, parts, count, self.options, self.can_pause, self.shelf)
             return self.accounts[depth, count]
-
-    @cached_property
-    def has_calls(self) -> bool:
-        return any(isinstance(b.terminator, ir.PushJump) for b in self.typed.program.blocks)
 
     def __call__(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor]) -> list[Stored]:
         """Runs all members to the end; where stacks are full, goes on with stacks twice as deep.
@@ -118,7 +117,7 @@ class ProgramCounter:
                 break
             position = execution.go_on(self, position, shared, timeline.stride)
         results = self.results(position.outcome, shared)
-        depth = max(depths) if self.has_calls else None
+        depth = max(depths) if self.stored.has_calls else None
         return Measured(results, machine.counted(position.states), np.stack(timeline.moments), depth)
 
     def _run(self, arguments: list[Stored], shared: list[tf.Tensor]) -> Position:
@@ -139,7 +138,7 @@ class ProgramCounter:
         self.raise_for(finished, shared)
         machine = self.machine(0, self.size)
         results = tf.nest.map_structure(tf.constant, finished.results)
-        depth = machine.deepest(members.states) if self.has_calls else None
+        depth = machine.deepest(members.states) if self.stored.has_calls else None
         return Measured(results, machine.counted(members.states), None, depth)
 
     def members(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -212,12 +213,19 @@ def _tensor(name: str, value: Any) -> tf.Tensor:
         ) from error
 
 
+def is_array(value: Any) -> bool:
+    """Whether it is TensorFlow's, NumPy's, or JAX's where that is at work."""
+    jax = sys.modules.get("jax")
+    kinds = (tf.Tensor, tf.Variable, np.ndarray, np.generic)
+    return isinstance(value, kinds) or (jax is not None and isinstance(value, jax.Array))
+
+
 def _shared_leaf(value: Any, taken: Arguments) -> Shared | Static | Opaque:
     if type(value) in DEFAULT_DTYPES:
         leaf: Tensor | Weak = Weak(type(value))
         tensor = tf.constant(value, leaf.dtype)
-    elif isinstance(value, tf.Tensor | tf.Variable | np.ndarray | np.generic):
-        tensor = tf.convert_to_tensor(value)  # type: ignore[arg-type]
+    elif is_array(value):
+        tensor = tf.convert_to_tensor(value)
         leaf = Tensor(tensor.dtype, static_shape(tensor.shape))
     else:
         return type_of(value)

@@ -12,6 +12,7 @@ import tensorflow as tf
 
 from autobatch import errors
 from autobatch.calls import taping
+from autobatch.calls.arguments import is_array
 
 
 class Call:
@@ -31,13 +32,18 @@ class Call:
             for name, value in self.tensors.items()
         ]
 
-    def __call__(self, *tensors: Any) -> Any:
+    def given(self, tensors: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
+        """The call's arguments, positional and named, with these in place of its tensors."""
         args, kwargs = list(self.args), dict(self.kwargs)
         for place, value in zip(self.places.values(), tensors, strict=True):
             if isinstance(place, int):
                 args[place] = value
             else:
                 kwargs[place] = value
+        return args, kwargs
+
+    def __call__(self, *tensors: Any) -> Any:
+        args, kwargs = self.given(tensors)
         with taping.for_export():
             return self.function(*args, **kwargs)
 
@@ -68,12 +74,7 @@ def stablehlo(call: Call, path: str | os.PathLike) -> None:
     """
     function = call.traced(jit_compile=True)
     text = function.experimental_get_compiler_ir(*call.tensors.values())(stage="stablehlo")
-    captured = function.get_concrete_function().captured_inputs
-    if any(tensor.dtype == tf.resource for tensor in captured):
-        raise errors.SettingError(
-            "StableHLO has no tf.Variable, and the code closes over one.",
-            help="take it as an argument, with in_axes=None for it.",
-        )
+    captured = closed_over(function.get_concrete_function())
     folder = Path(path)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "program.mlir").write_text(text)
@@ -82,10 +83,21 @@ def stablehlo(call: Call, path: str | os.PathLike) -> None:
     np.savez(folder / "arguments.npz", **named)
 
 
+def closed_over(function: Any) -> list[np.ndarray]:
+    """What a concrete function takes behind its arguments."""
+    captured = function.captured_inputs
+    if any(tensor.dtype == tf.resource for tensor in captured):
+        raise errors.SettingError(
+            "StableHLO has no tf.Variable, and the code closes over one.",
+            help="take it as an argument, with in_axes=None for it.",
+        )
+    return list(map(np.asarray, captured))
+
+
 def _has_tensors(name: str, value: Any) -> bool:
     if any(isinstance(leaf, tf.RaggedTensor) for leaf in tf.nest.flatten(value)):
         raise errors.SettingError(f"Argument `{name}` is ragged, and cannot be exported: its shape is not known.")
-    found = [tf.is_tensor(leaf) or isinstance(leaf, np.ndarray) for leaf in tf.nest.flatten(value)]
+    found = [is_array(leaf) and not isinstance(leaf, np.generic) for leaf in tf.nest.flatten(value)]
     if any(found) and not all(found):
         raise errors.SettingError(f"Argument `{name}` holds tensors and other values, and cannot be exported.")
     return any(found)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from autobatch import ir
+from autobatch import errors, ir
 from autobatch.ir.leaves import Leaf, Step, leaf_name
 from autobatch.ir.typed import TypedStackProgram
 from autobatch.ir.types import Type
@@ -61,6 +61,16 @@ class StoredProgram:
     @property
     def types(self) -> Mapping[str, Type]:
         return self.typed.types
+
+    @property
+    def has_calls(self) -> bool:
+        """Whether its stacks may be too small."""
+        return any(isinstance(block.terminator, ir.PushJump) for block in self.program.blocks)
+
+    @property
+    def fills_lists(self) -> bool:
+        """Whether its lists may be too short."""
+        return any(check.error is errors.ListFullError for check in self.typed.checks)
 
     def put(self, i: int) -> dict[Leaf, Leaf]:
         """For each register that block ``i`` writes the leaf that it gets."""

@@ -93,6 +93,7 @@ def capacity_for(count: int) -> int:
 
 
 GROWTH = 8  # by which lists get larger that are full
+LONGEST = 2**20  # items, where they stop growing if the user sets no limit
 
 
 def number(tensor: Any) -> WeakScalar:

@@ -128,7 +128,7 @@ class Machine:
 
     @cached_property
     def has_calls(self) -> bool:
-        return any(isinstance(b.terminator, ir.PushJump) for b in self.program.blocks)
+        return self.stored.has_calls
 
     def initial(self, arguments: Sequence[Stored], members: int | None = None) -> State:
         """The state before the first block; ``arguments`` are the stored leaves of each input.

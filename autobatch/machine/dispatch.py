@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 import tensorflow as tf
 
 from autobatch import ir
+from autobatch.machine import devices
 from autobatch.machine.blocks import Machine, State
+from autobatch.machine.devices import MANY, ROUNDS
 from autobatch.machine.partial import RunBlock
 from autobatch.machine.schedule import Choice
 from autobatch.machine.xla import MOST_IN_ONE, not_in_one
@@ -113,31 +116,53 @@ def rounds(
     """Each block once in each of ROUNDS rounds, masked, whether or not a lane waits there.
 
     For devices on which the host waits each time that the device alone knows what comes next: within the rounds
-    nothing is asked, and what blocks compute may become one kernel.
+    nothing is asked, and what blocks compute may become one kernel.  Blocks that are never come back to run before.
     """
     del run_block, most
+    reached = {target for block in machine.program.blocks for target in _targets(block.terminator)}
+    first = [i for i in machine.order if i not in reached]
+    again = [i for i in machine.order if i in reached]
+    together = 2 ** int(math.log2(max(1, min(ROUNDS, MANY / max(1, len(again))))))
 
-    def once(k: tf.Tensor, state: State) -> tuple[tf.Tensor, State]:
-        for i in machine.order:
+    def run(blocks: Sequence[int], state: State) -> State:
+        for i in blocks:
             new = machine.run_block(i, state, shared)
             if machine.max_steps is not None:  # of which those count that a lane waits for
                 new["steps"] = state["steps"] + tf.cast(tf.reduce_any(tf.equal(state["pc"], i)), tf.int32)
             state = state | new
-        return k + 1, state
+        return state
 
     def step(chosen: tf.Tensor, state: State) -> tuple[tf.Tensor, State]:
         del chosen
-        _, state = tf.while_loop(lambda k, _: k < ROUNDS, once, (0, state), parallel_iterations=1)
+        _, state = tf.while_loop(
+            lambda k, _: k < ROUNDS // together,
+            lambda k, state: (k + 1, run(together * again, state)),
+            (0, run(first, state)),
+            parallel_iterations=1,
+        )
         return choose(state["pc"]), state
 
     return step
 
 
+def _targets(terminator: ir.Terminator) -> tuple[int, ...]:
+    """The blocks that may run next, also of another function."""
+    called = terminator.targets if isinstance(terminator, ir.PushJump) else ()
+    return (*ir.successors(terminator), *called)
+
+
 def auto(
     machine: Machine, run_block: RunBlock, choose: Choice, shared: Sequence[tf.Tensor], most: int | None = None
 ) -> Step:
-    """Guarded; but where a number of steps is to tell who never ends, a sweep, in which nobody waits for them."""
-    strategy = guarded if machine.max_steps is None else sweep
+    """On an accelerator what is expected to be fastest there (``devices.py``), else guarded.
+
+    But where a number of steps is to tell who never ends, nobody is to wait for them: a sweep, or rounds.
+    """
+    device = devices.here()
+    if device is not None and (machine.max_steps is not None or devices.cost(machine, device).dispatch == "rounds"):
+        strategy = rounds
+    else:
+        strategy = guarded if machine.max_steps is None else sweep
     return strategy(machine, run_block, choose, shared, most)
 
 
@@ -155,7 +180,6 @@ def until_done(machine: Dispatched, step: Step, choose: Choice, state: State) ->
     return state
 
 
-ROUNDS = 16  # between two times that the device is asked whether all lanes are done
 LOOK = 4  # passes between two looks at how many lanes are not done; each is looked at where runs are counted
 REPEATS = 16  # runs of a loop's block, in each of them; likewise
 FAIR = 64  # passes from one time that a block has its turn, whatever the schedule, to the next

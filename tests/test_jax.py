@@ -1,0 +1,183 @@
+"""Programs as functions of JAX's arrays; ``test_programs.py`` runs all kinds of them."""
+
+import subprocess
+import sys
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import autobatch as ab
+from autobatch.errors import (
+    BatchShapeError,
+    ListFullError,
+    MemberError,
+    MissingPackageError,
+    SettingError,
+    StackOverflowError,
+    StepLimitError,
+)
+from tests.backends import assert_same
+
+
+@ab.autobatch
+def depth_of(n):
+    return 0 if n == 0 else 1 + depth_of(n - 1)
+
+
+@ab.autobatch
+def last_square(n):
+    squares = []
+    for k in range(n):
+        squares.append(k * k)
+    return squares[-1] + len(squares)
+
+
+@ab.autobatch
+def all_below(n):
+    return list(range(n))
+
+
+@ab.autobatch
+def next_of(n):
+    return n + 1
+
+
+@ab.autobatch
+def root(x):
+    if x < 0:
+        raise ValueError("negative")
+    return x**0.5
+
+
+@ab.autobatch(in_axes=(0, None))
+def scaled_until(state, weights):
+    """Structures, a shared argument, and a constant that the code closes over."""
+    while state["x"] < 100.0:
+        state = {"x": state["x"] * weights["w"] + TABLE[state["n"]], "n": state["n"] + 1}
+    return state, state["n"]
+
+
+TABLE = tf.constant([1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0])
+NUMBERS = np.array([-4, 9], np.float32)
+
+
+def test_stacks_grow_outside_of_jit():
+    n = jnp.array([1000, 3])
+    found = depth_of.lower(n).to_jax()(n)
+    assert isinstance(found, jax.Array)
+    assert found.tolist() == [1000, 3]
+
+
+def test_lists_grow_outside_of_jit():
+    assert last_square.lower(np.int32([3, 4])).to_jax()(np.int32([3, 100])).tolist() == [4 + 3, 99**2 + 100]
+
+
+@pytest.mark.parametrize(
+    ("function", "n", "options", "error"),
+    [(depth_of, 20, {"max_depth": 32}, StackOverflowError), (last_square, 40, {"max_length": 64}, ListFullError)],
+)
+def test_inside_of_jit_the_room_must_be_known(function, n, options, error):
+    n = np.int32([n, 2])
+    with pytest.raises(error, match="Inside of jax.jit"):
+        jax.jit(function.lower(n).to_jax())(n)
+    inside = jax.jit(function.options(**options).lower(n).to_jax())
+    np.testing.assert_array_equal(inside(n), function(n))
+    too_many = inside(4 * n)
+    assert too_many[0] == np.iinfo(np.int32).min
+    assert too_many[1] == function(4 * n)[1]
+
+
+def test_a_given_room_does_not_grow():
+    with pytest.raises(StackOverflowError, match="max_depth=4"):
+        depth_of.options(max_depth=4).lower(np.int32([9])).to_jax()(np.int32([9]))
+    with pytest.raises(StepLimitError, match="max_steps=40"):
+        depth_of.options(max_steps=40).lower(np.int32([900])).to_jax()(np.int32([900]))
+
+
+def test_members_that_fail():
+    function = root.lower(NUMBERS).to_jax()
+    with pytest.raises(MemberError, match="ValueError: negative") as caught:
+        function(NUMBERS)
+    assert caught.value.members == (0,)
+    assert caught.value.places[0][0].file == __file__
+    np.testing.assert_array_equal(caught.value.results, [np.nan, 3])
+    np.testing.assert_array_equal(jax.jit(function)(NUMBERS), [np.nan, 3])
+
+
+def test_structures_shared_arguments_and_what_is_closed_over():
+    state, weights = {"x": jnp.array([1.0, 30.0, 200.0]), "n": jnp.array([0, 2, 5])}, {"w": jnp.array(2.0)}
+    function = scaled_until.lower(state, weights).to_jax()
+    assert_same(function(weights=weights, state=state), scaled_until(state, weights))
+    other = {"w": jnp.array(3.0)}
+    assert_same(jax.jit(function)(state, other), scaled_until(state, other))
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [(np.float64([1]), r"float64\[1\], .* float32\[2\]"), (jnp.zeros(3), "lower it for arrays"), ([1.0, 2.0], "built")],
+)
+def test_other_arguments_than_it_was_lowered_for(given, words):
+    with pytest.raises(BatchShapeError, match=words):
+        root.lower(NUMBERS).to_jax()(given)
+
+
+def test_64_bits():
+    n = np.int64([2**40, 3])
+    function = next_of.lower(n).to_jax()
+    with pytest.raises(SettingError, match="64 bits"):
+        function(n)
+    with jax.enable_x64(True):
+        assert function(jnp.array(n)).tolist() == [2**40 + 1, 4]
+
+
+@pytest.mark.parametrize(
+    ("transformed", "words"),
+    [
+        (lambda f: jax.vmap(f)(NUMBERS[None]), "batched function already"),
+        (lambda f: jax.vmap(jax.jit(f))(NUMBERS[None]), "batched function already"),
+        (lambda f: jax.grad(lambda x: jnp.sum(f(x)))(NUMBERS), "no derivatives"),
+    ],
+)
+def test_what_jax_cannot_do_with_it(transformed, words):
+    with pytest.raises(SettingError, match=words):
+        transformed(root.lower(NUMBERS).to_jax())
+
+
+def test_refusals():
+    with pytest.raises(SettingError, match="deadline"):
+        root.options(deadline=1.0).lower(NUMBERS).to_jax()
+    with pytest.raises(SettingError, match="lists of unlike lengths"):
+        all_below.lower(np.int32([3, 4])).to_jax()(np.int32([3, 4]))
+
+
+def test_without_jax(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jax", None)
+    with pytest.raises(MissingPackageError, match=r"autobatch\[jax\]"):
+        root.lower(NUMBERS).to_jax()
+
+
+def test_jax_can_write_it_for_a_machine_without_tensorflow(tmp_path):
+    function = depth_of.options(max_depth=32).lower(np.int32([1, 2])).to_jax()
+    shape = jax.ShapeDtypeStruct((2,), jnp.int32)
+    for platform in ("cuda", "tpu", "cpu"):
+        written = jax.export.export(jax.jit(function), platforms=[platform])(shape)
+        (tmp_path / "depth_of").write_bytes(written.serialize())
+    code = (
+        "import sys; sys.modules |= dict.fromkeys(['tensorflow', 'autobatch'])\n"
+        "import jax, numpy as np\n"
+        "read = jax.export.deserialize(open(sys.argv[1], 'rb').read())\n"
+        "print(read.call(np.int32([20, 3])).tolist())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, tmp_path / "depth_of"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[20, 3]\n"
+
+
+def test_plain_calls_take_jax_arrays():
+    n = jnp.array([5, 3])
+    assert depth_of(n).numpy().tolist() == [5, 3]
+    assert scaled_until({"x": jnp.array([99.0]), "n": jnp.array([0])}, {"w": jnp.array(2.0)})[1].numpy() == [1]
