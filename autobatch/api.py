@@ -68,7 +68,8 @@ def autobatch(
       dispatch: how the machine runs the chosen block: "guarded" (each block in a while loop, in place),
         "switch_case" (the paper's figure 5), "sweep" (nothing is chosen: each block in turn for the members that wait
         there), "rounds" (each block in turn for all members, several times, without asking: for GPUs; ``max_steps`` is
-        looked at between, and ``partial`` not at all), or "auto" (guarded; a sweep with ``max_steps``).
+        looked at between, and ``partial`` not at all), or "auto" (on a CPU guarded, or a sweep with ``max_steps``; on a
+        GPU what ``Lowered.cost`` expects to be fastest).
       schedule: which block runs next, of those at which members wait: "earliest" in program order (the paper's choice),
         "most_populated", "weighed" (that which serves most members for what it costs), or "auto"
         (weighed, unless there are loops of blocks that do little).  Results do not depend on it.

@@ -21,8 +21,8 @@ class Call:
     def __init__(self, function: Callable, args: Sequence[Any], kwargs: Mapping[str, Any], names: Sequence[str]):
         self.function, self.args, self.kwargs = function, list(args), dict(kwargs)
         given = {**dict(zip(names, args, strict=False)), **kwargs}
-        given = {name: given[name] for name in names if name in given} | given  # in the function's own order
-        self.tensors = {name: value for name, value in given.items() if _has_tensors(name, value)}
+        self.named = {name: given[name] for name in names if name in given} | given  # in the function's own order
+        self.tensors = {name: value for name, value in self.named.items() if _has_tensors(name, value)}
         self.places = {name: name if name in kwargs else list(names).index(name) for name in self.tensors}
 
     @property

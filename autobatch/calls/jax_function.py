@@ -19,6 +19,7 @@ from autobatch.calls.arguments import Arguments
 from autobatch.calls.exporting import Call, closed_over
 from autobatch.calls.specialisation import Specialisation
 from autobatch.context import FIRST_CAPACITY
+from autobatch.language import keys
 from autobatch.language.lists import GROWTH, LONGEST
 from autobatch.machine.devices import cost
 from autobatch.machine.engine import Outcome
@@ -49,7 +50,7 @@ class JaxFunction:
     def __init__(self, entry: Any, args: Sequence[Any], kwargs: Mapping[str, Any], names: Sequence[str]):
         if entry._options.deadline is not None or entry._options.strategy is not None:
             raise errors.SettingError("A function of JAX's arrays has no deadline and no strategy.")
-        self._jax = _jax()
+        self._jax = jax_module()
         self._entry = entry.options(backend="program_counter", jit_compile=True, shards=1, compact="never")
         self._call = Call(entry, args, kwargs, names)
         self._signature = Signature([Parameter(n, Parameter.POSITIONAL_OR_KEYWORD) for n in self._call.tensors])
@@ -63,7 +64,8 @@ class JaxFunction:
             FIRST_DEPTH if self._deepens else options.max_depth,
             FIRST_CAPACITY if self._lengthens else options.max_length,
         )
-        self._programs: dict[_Room, _Program] = {}
+        known = [value for name, value in self._call.named.items() if name not in self._call.tensors]
+        self._compiled, self._known = program.under_jax, (taken.size, tuple(map(keys.key, known)))
         self.__name__, self.__qualname__, self.__doc__ = entry.__name__, entry.__qualname__, entry.__doc__
 
     def _dispatch(self, program: Specialisation, taken: Arguments) -> str | None:
@@ -176,11 +178,11 @@ class JaxFunction:
         return entry._program(taken), taken
 
     def _program(self, room: _Room) -> _Program:
-        if room not in self._programs:
-            self._programs[room] = self._compiled(self._with(room))
-        return self._programs[room]
+        entry = self._with(room)
+        key = (*self._known, entry._options)
+        return self._compiled.get(key) or self._compiled.put(key, self._made(entry))
 
-    def _compiled(self, entry: Any) -> _Program:
+    def _made(self, entry: Any) -> _Program:
         stopped = 0
 
         def call(*tensors: Any) -> tuple[Any, Outcome]:
@@ -270,11 +272,12 @@ def _described(array: Any) -> str:
     return f"{_dtype(array).name}{list(array.shape)}"
 
 
-def _jax() -> Any:
+def jax_module() -> Any:
+    """Raises MissingPackageError without JAX."""
     try:
         import jax
         import jax.custom_batching
         import jax.export
     except ImportError:
-        raise errors.MissingPackageError("to_jax needs JAX.", help='pip install "autobatch[jax]".') from None
+        raise errors.MissingPackageError("JAX is not installed.", help='pip install "autobatch[jax]".') from None
     return jax

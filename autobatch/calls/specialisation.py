@@ -176,6 +176,7 @@ class Specialisation:
         self.graphs = Recent[tuple, InGraph](self._of_size, frames=5)
         self.adjoints = Recent[tuple, Gradients](self._of_size, frames=5)
         self.pausables = Recent[tuple, ProgramCounter](self._of_size, frames=5)
+        self.under_jax = Recent[tuple, Any](str, frames=5)  # what JAX has compiled of it, by options and size
         self.best_lanes: dict[tuple, int] = {}  # that `f.map` has found, by options and size
         self.replaced = 0  # how many for the same arguments came before, each used once
         self._book = keeping.book(callee, taken, list_capacity) if keeping.keeps(options) else None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import tensorflow as tf
 from tensorflow.python.eager import context as eager_context
@@ -118,5 +119,5 @@ def _seconds(machine: Machine, moved: int, device: Device) -> float:
 
 def here() -> str | None:
     """The device that TensorFlow works on by default, if it has a model."""
-    scope = eager_context.context().device_name or ""
-    return "h100" if tf.config.list_logical_devices("GPU") and "CPU" not in scope else None
+    current: Any = eager_context.context()
+    return "h100" if tf.config.list_logical_devices("GPU") and "CPU" not in (current.device_name or "") else None

@@ -12,6 +12,7 @@ import tensorflow as tf
 from autobatch import errors, random
 from autobatch.api import Autobatched
 from autobatch.calls.fingerprint import of_watched
+from autobatch.calls.jax_function import jax_module
 from autobatch.mcmc.adaptation import Window, averaging_from, first_step, pooled_step, windows
 from autobatch.mcmc.chain import STATISTICS, run_chain
 from autobatch.mcmc.checkpoint import Checkpoint, Standing, Trace
@@ -57,6 +58,7 @@ def sample(
     autosave: str | os.PathLike | None = None,
     every: float = 60.0,
     strategy: tf.distribute.Strategy | None = None,
+    device: Literal["jax"] | None = None,
     profile: bool = False,
 ) -> Result:
     """Draws from a distribution with the No-U-Turn Sampler, all chains in one autobatched program.
@@ -97,6 +99,8 @@ def sample(
       every: seconds from one time to the next, about.
       strategy: over whose replicas the chains are split, as for ``autobatch``; the draws are the same up to the
         rounding of another batch size, which grows from draw to draw.
+      device: "jax": JAX compiles and runs the chains, on its default device: on a GPU without TensorFlow's CUDA.  The
+        draws are those of TensorFlow up to rounding.
       profile: whether to count what the machine does for the first call's draws (all of them, unless they are more than
         1,024 or 32 MiB, or ``progress`` or ``autosave`` cut them); ``Result.profile`` has it.
 
@@ -114,6 +118,10 @@ def sample(
             help="inside, use tfp.mcmc.sample_chain with ab.mcmc.NoUTurnSampler.",
         )
     _check(num_results, num_warmup, step_size, target_acceptance, chains)
+    if device not in (None, "jax") or (device and (strategy or profile)):
+        raise errors.SettingError(
+            f'device must be None or "jax", which has no strategy and no profile, not {device!r}.'
+        )
     check_trees(variant, max_tree_depth, max_energy_difference, leapfrogs_per_leaf)
     key_start, key_chains = tf.unstack(random.split(key_of_seed(seed, "ab.mcmc.sample(..., seed=0)")))
     progress = is_wanted(False if profile and progress is None else progress)  # pieces would be counted alone
@@ -140,7 +148,7 @@ def sample(
         at = _first(state, float(np.log(step_size)), unit(sum(layout.sizes), layout.dtype.as_numpy_dtype))
     with Bar(total=num_warmup + num_results, initial=at.taken, unit="draw", disable=not progress) as bar:
         keys = chain_keys(key_chains, [count])
-        chain = _Chains(sampler, longest, target_acceptance, keys, bar, checkpoint, strategy, profile)
+        chain = _Chains(sampler, longest, target_acceptance, keys, bar, checkpoint, strategy, device, profile)
         for window in stages[at.stage : -1]:
             at, trace = chain.run(at, window)
             at = _tuned(at, window, Trace(*map(np.asarray, trace)), target_acceptance)
@@ -189,10 +197,11 @@ class _Chains:
         bar: Bar,
         checkpoint: Checkpoint,
         strategy: tf.distribute.Strategy | None,
+        device: str | None,
         profiles: bool,
     ):
         self.sampler, self.longest, self.target, self.keys, self.bar = sampler, longest, target, keys, bar
-        self.checkpoint, self.profiles = checkpoint, profiles
+        self.checkpoint, self.device, self.profiles = checkpoint, device, profiles
         saving = math.inf if checkpoint.path is None else checkpoint.every / 2
         self.seconds = min(saving, math.inf if bar.disable else LONGEST_PIECE)  # of one call, about
         self.piece = longest if self.seconds == math.inf else FIRST_PIECE  # draws of one call
@@ -241,13 +250,23 @@ class _Chains:
             self.profile = count(self.function, *given)
             state, averaging, *written = self.profile.result
         else:
-            state, averaging, *written = self.function(*given)
+            state, averaging, *written = self._call(given)
         self.bar.update(now)
         if not self.bar.disable:
             self.bar.set_postfix_str(f"step size {float(np.exp(np.median(averaging.log_step))):.3g}")
         positions, statistics, gradients = (part[:, :now] for part in written)
         trace = Trace(positions, statistics, gradients if window.purpose == "fit" else gradients[..., :0])
         return at._replace(taken=at.taken + now, state=state, averaging=averaging, trace=trace), trace
+
+    def _call(self, given: tuple[Any, ...]) -> Any:
+        if self.device is None:
+            return self.function(*given)
+        *known, state, averaging, scale, bend, target, tuning, first, draws, keys = given
+        numbers = np.asarray(target, scale.dtype.as_numpy_dtype), np.asarray(tuning), np.int32(first), np.int32(draws)
+        arrays = state, averaging, scale, bend, *map(np.asarray, numbers), keys
+        with jax_module().enable_x64(True):
+            run = self.function.lower(*known, *arrays).to_jax()
+            return tf.nest.map_structure(lambda leaf: tf.constant(np.asarray(leaf)), run(*arrays))
 
 
 def _write(whole: Trace, start: int, new: Trace) -> None:

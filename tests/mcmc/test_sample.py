@@ -90,6 +90,26 @@ def test_progress_does_not_change_the_draws(result, capsys):
     assert "800/800" in err
 
 
+@pytest.mark.parametrize("dtype", [tf.float32, tf.float64])
+def test_jax_draws_the_same_up_to_rounding(dtype):
+    here = {"init_state": tf.ones([4, 3], dtype), "num_results": 4, "seed": 3, "step_size": 0.2}
+    own, of_jax = (
+        quiet(
+            lambda x: -0.5 * tf.reduce_sum((x / tf.cast(SCALES, dtype)) ** 2, -1), **here, num_warmup=0, device=device
+        )
+        for device in (None, "jax")
+    )
+    assert of_jax.samples.dtype == dtype
+    np.testing.assert_allclose(of_jax.samples, own.samples, rtol=1e-3, atol=1e-3)
+    np.testing.assert_array_equal(of_jax.stats["n_leapfrog"], own.stats["n_leapfrog"])
+
+
+def test_warm_up_by_jax(result):
+    found = ab.mcmc.sample(gaussian, tf.zeros([8, 3]), num_results=500, num_warmup=300, seed=0, device="jax")
+    for samples in (found.samples, result.samples):
+        np.testing.assert_allclose(np.std(samples, (0, 1)), SCALES, rtol=0.1)
+
+
 def test_trajectories_are_as_long_as_those_of_the_peers():
     """AR(1), rho 0.9, 100 dimensions, step 0.25: 35.9 gradients a trajectory in NumPyro and BlackJAX."""
     covariance = 0.9 ** np.abs(np.subtract.outer(np.arange(100), np.arange(100)))
@@ -291,6 +311,8 @@ NOT_AUTO_BATCHED = tfd.JointDistributionSequential([tfd.Normal(0.0, 10.0), lambd
         ),
         ({"target": lambda x: None}, LogDensityError, "returns a NoneType, not a tensor"),
         ({"step_size": None}, SettingError, "step size must be positive"),
+        ({"device": "tpu"}, SettingError, 'device must be None or "jax"'),
+        ({"device": "jax", "profile": True}, SettingError, "no strategy and no profile"),
         ({"init_state": tf.zeros([4, 3], tf.int32)}, SettingError, "all be float32 or all float64; these are int32"),
         ({"init_state": tf.zeros([0, 3])}, SettingError, "nothing to sample in a state of shape"),
         ({"target": eight_schools, "init_state": None, "observed": {"z": 1.0}}, SettingError, "does not take these"),
