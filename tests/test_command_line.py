@@ -1,5 +1,6 @@
 """The command ``autobatch``."""
 
+import os
 import subprocess
 import sys
 from importlib import metadata
@@ -145,6 +146,20 @@ def test_help_and_completion_do_not_wait_for_tensorflow(work):
     code = f"import atexit, sys\natexit.register(lambda: print('tensorflow' in sys.modules))\n{work}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "False"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        f"from autobatch.tools.command_line import app; app(['show', {FIBONACCI!r}, '--args', '3'])",
+        "from examples.fibonacci import fibonacci; import numpy; print(fibonacci.lower(numpy.array([3])))",
+    ],
+)
+def test_tensorflow_says_nothing_of_the_machine(code):
+    own = {name: value for name, value in os.environ.items() if name != "TF_CPP_MIN_LOG_LEVEL"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=own, check=True)
+    assert "block 0" in done.stdout
+    assert done.stderr == ""
 
 
 def test_the_package_has_what_it_says_it_has():

@@ -23,8 +23,8 @@ from autobatch import cache, reads
 from autobatch.flags import EXECUTABLES, looks_for_executables
 from autobatch.ir.stored import StoredProgram
 from autobatch.machine.blocks import Machine
-from autobatch.machine.quiet import without
 from autobatch.machine.xla import whole_loops
+from autobatch.quiet import without
 
 _VERSION = 9  # of XlaCallModule's attributes
 _NOISE = b"Error parsing text-format tensorflow.XlaSerializedCacheEntry"  # it tries whether the file is text

@@ -21,7 +21,7 @@ import typer
 from rich.console import Console
 
 from autobatch import cache as kept
-from autobatch import errors
+from autobatch import errors, quiet
 
 if TYPE_CHECKING:
     import numpy as np
@@ -97,6 +97,7 @@ def profile(
     plot: Annotated[Path | None, typer.Option(help="Draw the run: a PNG, PDF or SVG.")] = None,
 ) -> None:
     """Runs a batch and says how often each line ran, and how full it was."""
+    _import_tensorflow()
     from autobatch.profiling import profile as run_and_count
 
     with _errors_in_words():
@@ -112,6 +113,7 @@ def profile(
 @app.command()
 def doctor() -> None:
     """Says what is installed, and runs a short test of all backends."""
+    _import_tensorflow()
     from autobatch.tools import self_test
 
     if not self_test.report(Console()):
@@ -130,6 +132,12 @@ def cache(clear: Annotated[bool, typer.Option("--clear", help="Remove them all."
     print(f"{where}: {kept.size() / 2**20:.1f} MiB of at most {kept.MOST / 2**20:.0f} MiB")
 
 
+def _import_tensorflow() -> None:
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    with quiet.without(*quiet.AT_IMPORT):
+        importlib.import_module("tensorflow")
+
+
 @contextmanager
 def _errors_in_words() -> Iterator[None]:
     try:
@@ -141,6 +149,7 @@ def _errors_in_words() -> Iterator[None]:
 
 def _call(target: str, texts: list[str]) -> tuple[Autobatched, list[Any], dict[str, Any]]:
     """The function, and its positional and named arguments."""
+    _import_tensorflow()
     from autobatch.frontend.source import signature
 
     function = _function(target)
