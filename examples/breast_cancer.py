@@ -68,7 +68,7 @@ def main(
     log_prob, start = make_log_prob(features, outcomes), tf.zeros([1, len(names)])
     result = ab.mcmc.sample(log_prob, start, draws, warm_up, seed, chains=chains, progress=True)
     print(result)
-    print(result.summary().set_axis(names).to_string(float_format="{:.3f}".format))
+    print(result.summary().set_axis(names))
     plot(result, names, out / "breast_cancer.png")
     print(f"{time.perf_counter() - begin:.0f} s in all, compiling included; plot saved to {out / 'breast_cancer.png'}")
 

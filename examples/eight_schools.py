@@ -45,7 +45,7 @@ def main(
         seed=seed,
         progress=True,
     )
-    print(result.summary().to_string(float_format="{:.3f}".format))
+    print(result.summary())
     plot(result, out / "eight_schools.png")
     print(f"plot saved to {out / 'eight_schools.png'}")
 

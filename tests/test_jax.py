@@ -11,6 +11,7 @@ import tensorflow as tf
 
 import autobatch as ab
 from autobatch.errors import (
+    AutobatchError,
     BatchShapeError,
     ListFullError,
     MemberError,
@@ -151,6 +152,147 @@ def test_refusals():
         root.options(deadline=1.0).lower(NUMBERS).to_jax()
     with pytest.raises(SettingError, match="lists of unlike lengths"):
         all_below.lower(np.int32([3, 4])).to_jax()(np.int32([3, 4]))
+
+
+@ab.autobatch(in_axes=(0, None, None))
+def affine(x, a, b):
+    while x < 10:
+        x = x * a - b
+    return x
+
+
+def test_a_known_argument_is_told_from_another_that_is_like_it():
+    x, a, b = np.float32([9, 8, 7]), np.float32(2), jnp.float32(5)
+    of_b, of_a = affine.lower(x, a, b).to_jax(), affine.lower(x, b, a).to_jax()
+    assert of_b(x, b).tolist() == affine(x, a, b).numpy().tolist() == [13, 11, 13]
+    assert of_a(x, b).tolist() == affine(x, b, a).numpy().tolist() == [43, 38, 33]
+
+
+@ab.autobatch
+def doubled(n):
+    power = 1
+    for _ in range(n):
+        power = power * 2
+    return power
+
+
+@ab.autobatch
+def large(n):
+    return 2**40, n
+
+
+def test_ints_that_do_not_fit():
+    n = np.int32([3, 33, 5])
+    with pytest.raises(MemberError, match="does not fit int32, in members 1") as caught:
+        doubled.lower(n).to_jax()(n)
+    assert caught.value.results.tolist() == [8, np.iinfo(np.int32).min, 32]
+    with pytest.raises(MemberError, match="in members 0, 1, 2"):
+        large.lower(n).to_jax()(n)
+
+
+STEP, CHECKS = 1, True
+
+
+@ab.autobatch
+def steps(n):
+    return 0 if n <= 0 else STEP + steps(n - 1)
+
+
+@ab.autobatch
+def checked(x):
+    if CHECKS:
+        if x > 5:
+            raise ValueError("large")
+    while x < 3:
+        x = x + 1
+    return x
+
+
+def test_what_it_reads_is_as_it_was(monkeypatch):
+    n, x = np.int32([3, 4]), np.int32([1, 9, 3])
+    of_steps, of_checked = steps.lower(n).to_jax(), checked.lower(x).to_jax()
+    assert of_steps(n).tolist() == [3, 4]
+    monkeypatch.setattr(sys.modules[__name__], "STEP", 10)
+    assert of_steps(n).tolist() == [3, 4]
+    with pytest.raises(AutobatchError, match="`STEP`, .* has changed since it was lowered"):
+        of_steps(np.int32([3, 400]))
+    assert steps.lower(n).to_jax()(n).tolist() == [30, 40]
+    with pytest.raises(MemberError, match="large"):
+        of_checked(x)
+    monkeypatch.setattr(sys.modules[__name__], "CHECKS", False)
+    with pytest.raises(MemberError, match="large") as caught:
+        of_checked(x)
+    assert caught.value.members == (1,)
+
+
+def test_what_is_known_while_jax_traces():
+    n, function = jnp.array([3, 4]), depth_of.options(max_depth=32).lower(np.int32([3, 4])).to_jax()
+    assert jax.jit(lambda m: function(n) + m)(n).tolist() == [6, 8]
+    assert jax.vmap(lambda m: function(n) + m)(n[None]).tolist() == [[6, 8]]
+    with pytest.raises(StackOverflowError, match="Inside of jax.jit"):
+        jax.jit(lambda m: depth_of.lower(n).to_jax()(n) + m)(n)
+
+
+@ab.autobatch
+def with_constants(x):
+    return {"next": x + 1, "none": None, "name": "abc"}, x
+
+
+@ab.autobatch
+def nothing(x):
+    x = x + 1
+
+
+class Point:
+    def __init__(self, x):
+        self.x = x
+
+
+@ab.autobatch
+def point(x):
+    return Point(x)
+
+
+def test_results_that_are_no_arrays():
+    found, same = with_constants.lower(NUMBERS).to_jax()(NUMBERS)
+    assert (found["next"].tolist(), found["none"], found["name"], same.tolist()) == ([-3, 10], None, "abc", [-4, 9])
+    assert nothing.lower(NUMBERS).to_jax()(NUMBERS) is None
+    with pytest.raises(SettingError, match="returns a Point"):
+        point.lower(NUMBERS).to_jax()(NUMBERS)
+
+
+def test_complex_numbers_have_no_more_bits_than_their_parts():
+    z = np.complex64([1j, 2])
+    assert next_of.lower(z).to_jax()(z).tolist() == [1 + 1j, 3]
+    with pytest.raises(SettingError, match="64 bits"):
+        next_of.lower(np.complex128(z)).to_jax()(np.complex128(z))
+
+
+def test_typed_keys():
+    keys = jax.random.split(jax.random.key(0), 3)
+    function = uniform.lower(jax.random.key_data(keys)).to_jax()
+    assert function(keys).tolist() == function(jax.random.key_data(keys)).tolist()
+    with pytest.raises(BatchShapeError, match="key_data"):
+        uniform.lower(keys)
+
+
+@ab.autobatch
+def uniform(key):
+    return ab.random.uniform(key)
+
+
+def test_calls_that_do_not_fit():
+    function = depth_of.lower(np.int32([1, 2])).to_jax()
+    with pytest.raises(TypeError, match=r"depth_of\(n\): missing a required argument: 'n'"):
+        function()
+    with pytest.raises(BatchShapeError, match="is a ndarray, and the call was lowered for int32"):
+        function(np.array(["a", "b"]))
+    with pytest.raises(SettingError, match="inside of a tf.function"):
+        tf.function(lambda n: function(n), autograph=False)(tf.constant([1, 2]))
+    with pytest.raises(BatchShapeError, match=r"to_jax\(\)"):
+        jax.jit(lambda n: depth_of(n))(jnp.array([1, 2]))
+    with pytest.raises(SettingError, match="batched function already"):  # nor does it ask for max_depth first
+        jax.vmap(function)(jnp.array([[1, 2]]))
 
 
 def test_without_jax(monkeypatch):

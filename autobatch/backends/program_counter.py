@@ -101,7 +101,9 @@ class ProgramCounter:
 
     def results(self, outcome: Outcome, shared: Sequence[tf.Tensor], deadline: float | None = None) -> list[Stored]:
         """What all members return; raises for those that failed, or did not finish within a limit."""
-        self._raise_for(outcome, shared, deadline)
+        error = self.error(outcome, shared, deadline)
+        if error is not None:
+            raise error
         return outcome.results
 
     def count(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor]) -> Measured:
@@ -172,11 +174,14 @@ class ProgramCounter:
         help = "see whether the recursion ends, or raise max_depth."
         return failures.overflow(members, f"max_depth={self.limit}", help, calls, start)
 
-    def _raise_for(self, outcome: Outcome, shared: Sequence[tf.Tensor], deadline: float | None = None) -> None:
+    def error(
+        self, outcome: Outcome, shared: Sequence[tf.Tensor], deadline: float | None = None
+    ) -> errors.MemberError | None:
+        """That of members that failed, or did not finish within a limit."""
         pc, faults, blocks = outcome.pc.numpy(), outcome.fault.numpy(), self.typed.program.blocks
         bad = np.flatnonzero((pc != self.stopped) | (faults > 0)).tolist()
         if not bad:
-            return
+            return None
         error: errors.MemberError | None
         if (pc < self.stopped).any():  # first, as its run is what can go on
             if deadline is not None:
@@ -191,7 +196,7 @@ class ProgramCounter:
         assert error is not None
         error = failures.with_others(error, bad)
         error.results = outcome.results
-        raise error
+        return error
 
     def compiler_ir(self, arguments: Sequence[Stored], shared: Sequence[tf.Tensor], stage: str) -> Any:
         """What XLA makes of the machine, in one of TensorFlow's ``experimental_get_compiler_ir`` stages.

@@ -207,10 +207,16 @@ def _tensor(name: str, value: Any) -> tf.Tensor:
     except (TypeError, ValueError) as error:
         raise errors.BatchShapeError(
             f"Argument `{name}` is a {type(value).__name__}, which is not a tensor.",
-            help="decorate its class with @ab.struct."
-            if dataclasses.is_dataclass(value)
-            else "name it in static_argnames if it is the same Python object for every member.",
+            help=_help_with(value),
         ) from error
+
+
+def _help_with(value: Any) -> str:
+    if dataclasses.is_dataclass(value):
+        return "decorate its class with @ab.struct."
+    if type(value).__module__.partition(".")[0] in ("jax", "jaxlib"):  # what jax.jit traces with, or a typed key
+        return "inside of jax.jit call f.lower(...).to_jax(); of a key take jax.random.key_data(key)."
+    return "name it in static_argnames if it is the same Python object for every member."
 
 
 def is_array(value: Any) -> bool:
@@ -273,9 +279,19 @@ def misfits(type_: Type, stored: Sequence[tf.Tensor], taken: Arguments) -> set[i
     """The members whose Python ints do not fit the dtype in which results come."""
     if taken.wide or not tf.executing_eagerly():
         return set()
-    pairs = zip(dynamic(type_), stored, strict=True)
-    ints = [part.numpy() for leaf, part in pairs if isinstance(leaf, Weak) and leaf.kind is int]  # type: ignore[attr-defined]
-    return {taken.first + int(z) for numbers in ints for z in np.nonzero(numbers != numbers.astype(np.int32))[0]}
+    return {taken.first + int(z) for z in np.nonzero(unfitting(type_, stored, taken))[0]}
+
+
+def unfitting(type_: Type, stored: Sequence[tf.Tensor], taken: Arguments) -> tf.Tensor:
+    """[size] bool: which members' Python ints do not fit the dtype in which results come, if that is int32."""
+    lost, int32 = tf.zeros([taken.size], tf.bool), tf.int32
+    if taken.wide:
+        return lost
+    for leaf, part in zip(dynamic(type_), stored, strict=True):
+        if isinstance(leaf, Weak) and leaf.kind is int:
+            lost |= tf.not_equal(part, tf.cast(tf.cast(part, int32), part.dtype))
+    fixed = [leaf.value for leaf in leaves(type_) if isinstance(leaf, Static) and type(leaf.value) is int]
+    return lost | any(not int32.min <= value <= int32.max for value in fixed)
 
 
 def _built(type_: Type, stored: Sequence[tf.Tensor], taken: Arguments, poisons: bool) -> Any:
@@ -291,7 +307,7 @@ def _built(type_: Type, stored: Sequence[tf.Tensor], taken: Arguments, poisons: 
             case Static(int(value)) if type(value) is int:
                 fits = tf.int64.min <= value <= tf.int64.max
                 if not fits and taken.wide and not poisons:
-                    raise _does_not_fit(tf.int64, range(taken.size), taken)
+                    raise does_not_fit(tf.int64, range(taken.size), taken)
                 number = tf.constant(value if fits else tf.int64.min, tf.int64)
                 return _narrowed(tf.fill([taken.size], number), number_types[int], poisons, taken)
             case Static(value) if type(value) in number_types:
@@ -355,11 +371,12 @@ def _narrowed(
     if not np.array_equal(wide, narrow):
         lost = np.nonzero(wide != narrow)[0]
         lost = lost if owners is None else np.unique(owners.numpy()[lost])  # type: ignore[attr-defined]
-        raise _does_not_fit(dtype, lost.tolist(), taken)
+        raise does_not_fit(dtype, lost.tolist(), taken)
     return tf.constant(narrow)
 
 
-def _does_not_fit(dtype: tf.DType, members: Sequence[int], taken: Arguments) -> errors.MemberError:
+def does_not_fit(dtype: tf.DType, members: Sequence[int], taken: Arguments) -> errors.MemberError:
+    """The error for ints of these members."""
     lost = tuple(taken.first + member for member in members)
     return errors.MemberError(
         f"An int in the result does not fit {dtype.name}, in members {', '.join(map(str, lost[:8]))}.",

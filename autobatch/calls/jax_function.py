@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import Parameter, Signature
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -15,7 +15,7 @@ from tensorflow.python.eager.polymorphic_function import compiler_ir
 from autobatch import errors
 from autobatch.backends.program_counter import DEEPEST, FIRST_DEPTH
 from autobatch.calls import taping
-from autobatch.calls.arguments import Arguments
+from autobatch.calls.arguments import Arguments, does_not_fit, unfitting
 from autobatch.calls.exporting import Call, closed_over
 from autobatch.calls.specialisation import Specialisation
 from autobatch.context import FIRST_CAPACITY
@@ -23,6 +23,7 @@ from autobatch.language import keys
 from autobatch.language.lists import GROWTH, LONGEST
 from autobatch.machine.devices import cost
 from autobatch.machine.engine import Outcome
+from autobatch.options import Options
 
 
 @dataclass(frozen=True)
@@ -33,18 +34,30 @@ class _Room:
     length: int | None
 
 
+class _Told(NamedTuple):
+    """What becomes of all members; ``unfitting``: whose Python ints do not fit the dtype of the results."""
+
+    outcome: Outcome
+    unfitting: Any
+
+
 @dataclass(frozen=True)
 class _Program:
-    """``run`` makes of the arguments' leaves what the function returns, and the ``Outcome``, where lanes hold that."""
+    """``run`` makes of the arguments' leaves what the function returns, and what is told of the members.
 
-    run: Callable[..., tuple[Any, Outcome]]
-    stopped: int
+    specialisation, options: by which it was made, and its errors are found.
+    """
+
+    run: Callable[..., tuple[Any, _Told]]
+    specialisation: Specialisation
+    options: Options
 
 
 class JaxFunction:
     """A lowered call, of JAX's arrays: what ``Lowered.to_jax`` returns.
 
-    It takes those of the call's arguments that were arrays, by position or name; the others are part of it.
+    It takes those of the call's arguments that were arrays, by position or name; the others are part of it, and so is
+    what the code reads from outside, as it was when it was lowered.
     """
 
     def __init__(self, entry: Any, args: Sequence[Any], kwargs: Mapping[str, Any], names: Sequence[str]):
@@ -54,26 +67,27 @@ class JaxFunction:
         self._entry = entry.options(backend="program_counter", jit_compile=True, shards=1, compact="never")
         self._call = Call(entry, args, kwargs, names)
         self._signature = Signature([Parameter(n, Parameter.POSITIONAL_OR_KEYWORD) for n in self._call.tensors])
-        program, taken = self._specialised(self._entry, list(self._call.tensors.values()))
-        if entry._options.dispatch == "auto" and (dispatch := self._dispatch(program, taken)):
+        taken = self._taken(list(self._call.tensors.values()))
+        self._specialisation: Specialisation = self._entry._program(taken)
+        if entry._options.dispatch == "auto" and (dispatch := self._dispatch(taken.size)):
             self._entry = self._entry.options(dispatch=dispatch)
-        options, stored = entry._options, program.stack(entry._options.optimizations)
+        options, stored = entry._options, self._specialisation.stack(entry._options.optimizations)
         self._deepens = stored.has_calls and options.max_depth is None
         self._lengthens = stored.fills_lists and options.max_length is None
         self._room = _Room(
             FIRST_DEPTH if self._deepens else options.max_depth,
             FIRST_CAPACITY if self._lengthens else options.max_length,
         )
-        known = [value for name, value in self._call.named.items() if name not in self._call.tensors]
-        self._compiled, self._known = program.under_jax, (taken.size, tuple(map(keys.key, known)))
+        known = {name: value for name, value in self._call.named.items() if name not in self._call.tensors}
+        self._known = taken.size, tuple((name, keys.key(value)) for name, value in known.items())
         self.__name__, self.__qualname__, self.__doc__ = entry.__name__, entry.__qualname__, entry.__doc__
 
-    def _dispatch(self, program: Specialisation, taken: Arguments) -> str | None:
+    def _dispatch(self, size: int) -> str | None:
         """That for JAX's default device, if it has a model."""
         device = {"gpu": "h100", "tpu": "tpu-v5e"}.get(self._jax.default_backend())
         if device is None:
             return None
-        machine = program.executable(taken.size, self._entry._options).whole()
+        machine = self._specialisation.executable(size, self._entry._options).whole()
         return "rounds" if machine.max_steps is not None else cost(machine, device).dispatch
 
     def __repr__(self) -> str:
@@ -93,11 +107,35 @@ class JaxFunction:
           BatchShapeError: for other shapes or dtypes than it was lowered for.
           StackOverflowError, ListFullError: inside of ``jax.jit``, if ``max_depth`` or ``max_length`` is needed.
           MemberError: outside of it, as a call does.
-          SettingError: of a result of 64 bits where JAX has none; inside of ``jax.vmap`` and ``jax.grad``.
+          SettingError: of a result of 64 bits where JAX has none; inside of ``jax.vmap``, ``jax.grad``, or a
+            ``tf.function``.
         """
-        arrays = self._arrays(self._signature.bind(*args, **kwargs).args)
-        if not any(isinstance(array, self._jax.core.Tracer) for array in arrays):
-            return self._attended(arrays)
+        if not tf.executing_eagerly():
+            raise errors.SettingError("A function of JAX's arrays does not run inside of a tf.function.")
+        try:
+            given = self._signature.bind(*args, **kwargs).args
+        except TypeError as error:
+            raise TypeError(f"{self.__name__}{self._signature}: {error}") from None
+        arrays = self._arrays(given)
+        while True:
+            room = self._room
+            program = self._program(room)
+            result, told = program.run(*arrays)
+            if isinstance(told.outcome.pc, self._jax.core.Tracer):
+                return self._inside(result)
+            error = self._error(program, told, result, arrays)
+            if error is None:
+                return result
+            depth, length = room.depth or 0, room.length or 0
+            if isinstance(error, errors.StackOverflowError) and self._deepens and depth < DEEPEST:
+                self._room = dataclasses.replace(room, depth=min(2 * depth, DEEPEST))
+            elif isinstance(error, errors.ListFullError) and self._lengthens and length * GROWTH <= LONGEST:
+                self._room = dataclasses.replace(room, length=length * GROWTH)
+            else:
+                raise error
+
+    def _inside(self, result: Any) -> Any:
+        """Where no host can begin again with more room."""
         if self._deepens:
             raise errors.StackOverflowError(
                 "Inside of jax.jit the stacks cannot grow, so their depth must be given.",
@@ -108,7 +146,6 @@ class JaxFunction:
                 "Inside of jax.jit lists cannot grow, so their greatest length must be given.",
                 help="f.options(max_length=...).lower(...): the most items that any member's list has.",
             )
-        result, _ = self._program(self._room).run(*arrays)
         return result
 
     def _arrays(self, given: Sequence[Any]) -> list[Any]:
@@ -123,91 +160,111 @@ class JaxFunction:
                 ) from None
             for wanted, leaf in zip(tf.nest.flatten(like), tf.nest.flatten(value), strict=True):
                 array = leaf if isinstance(leaf, self._jax.Array) else np.asarray(leaf)
+                if self._jax.dtypes.issubdtype(array.dtype, self._jax.dtypes.prng_key):
+                    array = self._jax.random.key_data(array)
                 if (array.shape, array.dtype) != (tuple(wanted.shape), _dtype(wanted)):
-                    raise errors.BatchShapeError(
-                        f"Argument `{name}` is {_described(array)}, and the call was lowered for {_described(wanted)}.",
-                        help="lower it for arrays like this one."
-                        if array.dtype == _dtype(wanted)
-                        else 'cast it; JAX has 64 bits after jax.config.update("jax_enable_x64", True).',
-                    )
+                    raise self._misfit(name, array, wanted)
                 found.append(array)
         return found
 
-    def _attended(self, arrays: list[Any]) -> Any:
-        """Begins again, with more room, as long as that is what a member wants."""
-        while True:
-            room = self._room
-            program = self._program(room)
-            result, outcome = program.run(*arrays)
-            error = self._error(program, outcome, result, arrays)
-            if error is None:
-                return result
-            depth, length = room.depth or 0, room.length or 0
-            if isinstance(error, errors.StackOverflowError) and self._deepens and depth < DEEPEST:
-                self._room = dataclasses.replace(room, depth=min(2 * depth, DEEPEST))
-            elif isinstance(error, errors.ListFullError) and self._lengthens and length * GROWTH <= LONGEST:
-                self._room = dataclasses.replace(room, length=length * GROWTH)
-            else:
-                raise error
+    def _misfit(self, name: str, array: Any, wanted: Any) -> errors.BatchShapeError:
+        given = f"a {type(array).__name__}" if array.dtype.kind in "OUS" else f"{array.dtype.name}{list(array.shape)}"
+        help = "lower it for arrays like this one."
+        if isinstance(array, self._jax.Array) and _has_64_bits(_dtype(wanted)) and not _has_64_bits(array.dtype):
+            help = 'JAX has 64 bits after jax.config.update("jax_enable_x64", True).'
+        lowered = f"{_dtype(wanted).name}{list(wanted.shape)}"
+        return errors.BatchShapeError(
+            f"Argument `{name}` is {given}, and the call was lowered for {lowered}.", help=help
+        )
 
-    def _error(self, program: _Program, outcome: Outcome, result: Any, arrays: list[Any]) -> errors.MemberError | None:
+    def _error(self, program: _Program, told: _Told, result: Any, arrays: list[Any]) -> errors.MemberError | None:
         """What a call would raise; with what the others return."""
-        pc, fault = np.asarray(outcome.pc), np.asarray(outcome.fault)
-        if not ((pc != program.stopped) | (fault > 0)).any():
+        machine = program.specialisation.executable(self._known[0], program.options)
+        pc, fault, unfitting = (np.asarray(each) for each in (told.outcome.pc, told.outcome.fault, told.unfitting))
+        failed = (pc != machine.stopped) | (fault > 0)
+        if not failed.any() and not unfitting.any():
             return None
-        entry = self._with(self._room)
-        specialised, taken = self._specialised(entry, self._packed(list(map(np.asarray, arrays))))
-        machine = specialised.executable(taken.size, entry._options)
-        told = tf.nest.map_structure(lambda leaf: tf.constant(np.asarray(leaf)), outcome)
-        try:
-            machine.results(told, taken.shared)
-        except errors.MemberError as error:
-            error.results = result
-            return error
-        raise AssertionError("a member has failed")
-
-    def _with(self, room: _Room) -> Any:
-        return self._entry.options(max_depth=room.depth, max_length=room.length)
+        taken = self._taken(self._packed(list(map(np.asarray, arrays))))
+        if not failed.any():
+            error = does_not_fit(tf.int32, np.nonzero(unfitting)[0].tolist(), taken)
+        else:
+            outcome = tf.nest.map_structure(lambda leaf: tf.constant(np.asarray(leaf)), told.outcome)
+            error = machine.error(outcome, taken.shared)
+            assert error is not None
+            error.members = tuple(sorted({*error.members, *np.nonzero(unfitting)[0].tolist()}))
+        error.results = result
+        return error
 
     def _packed(self, leaves: Sequence[Any]) -> list[Any]:
         return tf.nest.pack_sequence_as(list(self._call.tensors.values()), leaves)
 
-    def _specialised(self, entry: Any, tensors: Sequence[Any]) -> tuple[Specialisation, Arguments]:
+    def _taken(self, tensors: Sequence[Any]) -> Arguments:
         args, kwargs = self._call.given(tensors)
-        taken = entry._take_apart(args, kwargs)
-        return entry._program(taken), taken
+        return self._entry._take_apart(args, kwargs)
 
     def _program(self, room: _Room) -> _Program:
-        entry = self._with(room)
-        key = (*self._known, entry._options)
-        return self._compiled.get(key) or self._compiled.put(key, self._made(entry))
+        options = self._entry.options(max_depth=room.depth, max_length=room.length)._options
+        kept, key = self._specialisation.under_jax, (*self._known, options)
+        return kept.get(key) or kept.put(key, self._made(options))
 
-    def _made(self, entry: Any) -> _Program:
-        stopped = 0
+    def _with_lists(self, options: Options) -> Specialisation:
+        """The program whose lists have so much room."""
+        if not self._lengthens or options.max_length == FIRST_CAPACITY:
+            return self._specialisation
+        taken = self._taken(list(self._call.tensors.values()))
+        return self._entry.options(max_length=options.max_length)._program(taken)
 
-        def call(*tensors: Any) -> tuple[Any, Outcome]:
-            nonlocal stopped
+    def _made(self, options: Options) -> _Program:
+        if changed := self._specialisation.changed():
+            raise errors.AutobatchError(
+                f"`{changed}`, which the program reads, has changed since it was lowered.", help="lower it again."
+            )
+        program, fixed = self._with_lists(options), []
+
+        def call(*tensors: Any) -> tuple[list[tf.Tensor], _Told]:
             with taping.for_export():
-                program, taken = self._specialised(entry, tensors)
-                machine = program.in_graph(taken.size, entry._options)
-                stopped = machine.machine.stopped
+                taken = self._taken(tensors)
+                machine, type_ = program.in_graph(taken.size, options), program.result_type
                 outcome = machine.outcome(program.arguments(taken), taken.shared)
                 result = program.put_together(taken, lambda: machine.poisoned(outcome))
-            if any(isinstance(leaf, tf.RaggedTensor) for leaf in tf.nest.flatten(result)):
-                raise errors.SettingError("The function returns lists of unlike lengths, which JAX has no arrays for.")
-            return result, outcome._replace(results=[])
+                unfit = unfitting(type_, outcome.results[0], taken)
+            fixed.append(_without_tensors(result))
+            returned = [leaf for leaf in tf.nest.flatten(result) if tf.is_tensor(leaf)]
+            return returned, _Told(outcome._replace(results=[]), unfit)
 
         function = tf.function(call, self._call.signature, autograph=False, jit_compile=True).get_concrete_function()
         captured = closed_over(function)
-        results: Any = function.structured_outputs
+        returned: Any = function.structured_outputs
         text = compiler_ir.from_concrete_function(function)(stage="stablehlo_serialized")
         flat = tf.nest.flatten(self._call.signature) + captured
-        run = _of_module(self._jax, text, flat, tf.nest.flatten(results), self.__name__)
+        run = _of_module(self._jax, text, flat, tf.nest.flatten(returned), self.__name__)
 
-        def packed(*arrays: Any) -> tuple[Any, Outcome]:
-            return tf.nest.pack_sequence_as(results, run(*arrays, *captured))
+        def packed(*arrays: Any) -> tuple[Any, _Told]:
+            results, told = tf.nest.pack_sequence_as(returned, run(*arrays, *captured))
+            remaining = iter(results)
+            leaves = [next(remaining) if leaf is _ARRAY else leaf for leaf in tf.nest.flatten(fixed[0])]
+            return tf.nest.pack_sequence_as(fixed[0], leaves), told
 
-        return _Program(packed, stopped)
+        return _Program(packed, program, options)
+
+
+_ARRAY = object()  # where the function returns one
+
+
+def _without_tensors(result: Any) -> Any:
+    """What all members return alike, which may be None or a text, in its place."""
+
+    def kept(leaf: Any) -> Any:
+        if isinstance(leaf, tf.RaggedTensor):
+            raise errors.SettingError("The function returns lists of unlike lengths, which JAX has no arrays for.")
+        if not tf.is_tensor(leaf) and type(leaf).__module__ != "builtins":
+            raise errors.SettingError(
+                f"The function returns a {type(leaf).__name__}, which JAX cannot.",
+                help="return a tuple or a dictionary, or decorate the class with @ab.struct.",
+            )
+        return _ARRAY if tf.is_tensor(leaf) else leaf
+
+    return tf.nest.map_structure(kept, result)
 
 
 def _of_module(jax: Any, text: bytes, taken: Sequence[Any], returned: Sequence[Any], name: str) -> Callable:
@@ -229,7 +286,7 @@ def _of_module(jax: Any, text: bytes, taken: Sequence[Any], returned: Sequence[A
     refusing = _without_transformations(jax, call)
 
     def run(*arrays: Any) -> list[Any]:
-        if not jax.config.jax_enable_x64 and any(dtype.itemsize == 8 for _, dtype in results):
+        if not jax.config.jax_enable_x64 and any(_has_64_bits(dtype) for _, dtype in results):
             raise errors.SettingError(
                 f"`{name}` returns numbers of 64 bits, which JAX has not.",
                 help='jax.config.update("jax_enable_x64", True), or arguments of 32 bits.',
@@ -268,8 +325,8 @@ def _dtype(leaf: Any) -> np.dtype:
     return np.dtype(tf.as_dtype(leaf.dtype).as_numpy_dtype)
 
 
-def _described(array: Any) -> str:
-    return f"{_dtype(array).name}{list(array.shape)}"
+def _has_64_bits(dtype: np.dtype) -> bool:
+    return dtype.itemsize == (16 if dtype.kind == "c" else 8)
 
 
 def jax_module() -> Any:

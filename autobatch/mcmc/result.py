@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import html
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import tensorflow as tf
 
 from autobatch.mcmc.metric import Metric
+from autobatch.mcmc.summary import Summary
 from autobatch.profiling import Profile
 
 with warnings.catch_warnings():
@@ -71,13 +72,16 @@ class Result:
         observed = {name: np.asarray(value) for name, value in self.observed.items()}
         return arviz.from_dict(posterior=posterior, sample_stats=stats, observed_data=observed or None)
 
-    def summary(self) -> pd.DataFrame:
-        """Mean, sd, quantiles, bulk and tail effective sample size, and R-hat of every scalar of the state."""
+    def summary(self) -> Summary:
+        """Mean, sd, quantiles, bulk and tail effective sample size, and R-hat of every scalar of the state.
+
+        A data frame of pandas' that shows no more digits than count.
+        """
         quantiles = {f"{q:.0%}": lambda x, q=q: np.quantile(x, q) for q in SHOWN_QUANTILES}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # ArviZ' on few draws; R-hat is then nan, and we say so ourselves
             table: Any = arviz.summary(self.to_arviz(), group="posterior", stat_funcs=quantiles, round_to="none")
-        return table[["mean", "sd", *quantiles, "ess_bulk", "ess_tail", "r_hat"]]
+        return Summary(table[["mean", "sd", *quantiles, "ess_bulk", "ess_tail", "r_hat"]])
 
     def __repr__(self) -> str:
         chains, draws = self.stats["energy"].shape
@@ -87,6 +91,9 @@ class Result:
             f"<{chains} chains x {draws} draws of {shapes}; step size {self.step_size:.3g}, "
             f"mean acceptance {float(tf.reduce_mean(self.stats['acceptance'])):.2f}, {diverging} divergences>"
         )
+
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(repr(self)[1:-1])}</p>{self.summary()._repr_html_()}"
 
 
 def named_parts(state: Any) -> dict[str, Any]:

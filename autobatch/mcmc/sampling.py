@@ -118,10 +118,10 @@ def sample(
             help="inside, use tfp.mcmc.sample_chain with ab.mcmc.NoUTurnSampler.",
         )
     _check(num_results, num_warmup, step_size, target_acceptance, chains)
-    if device not in (None, "jax") or (device and (strategy or profile)):
-        raise errors.SettingError(
-            f'device must be None or "jax", which has no strategy and no profile, not {device!r}.'
-        )
+    if device not in (None, "jax"):
+        raise errors.SettingError(f'device must be None or "jax", not {device!r}.')
+    if device is not None and (strategy is not None or profile):
+        raise errors.SettingError('device="jax" has no strategy and no profile.')
     check_trees(variant, max_tree_depth, max_energy_difference, leapfrogs_per_leaf)
     key_start, key_chains = tf.unstack(random.split(key_of_seed(seed, "ab.mcmc.sample(..., seed=0)")))
     progress = is_wanted(False if profile and progress is None else progress)  # pieces would be counted alone

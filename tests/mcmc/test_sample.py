@@ -17,6 +17,7 @@ from autobatch.mcmc.adaptation import windows
 from autobatch.mcmc.density import log_density
 from autobatch.mcmc.layout import Layout
 from autobatch.mcmc.result import split_r_hat
+from autobatch.mcmc.summary import Summary
 
 tfd = tfp.distributions
 SCALES = np.array([1.0, 10.0, 0.1], np.float32)
@@ -73,6 +74,24 @@ def test_summary_and_arviz(result):
         data.sample_stats
     )
     assert "8 chains x 500 draws of x [3]" in repr(result)
+
+
+def test_a_summary_shows_no_more_digits_than_count(result):
+    whole = result.summary()
+    assert whole.loc["x[1]", "sd"] != round(whole.loc["x[1]", "sd"], 2)
+    assert isinstance(whole.head(2), Summary)
+    assert "<td>" in result._repr_html_()
+    numbers = [[1.23456, 0.98765, 0.5], [-1234.5, 1010.0, 0.5], [6e-7, 1e-4, 0.5], [2e9, 3.2e8, 0.5], [1 / 3, 0.0, 0.5]]
+    table = Summary([[*row, 1234.5, 1.00049] for row in numbers], columns=["mean", "sd", "5%", "ess_bulk", "r_hat"])
+    assert repr(table).splitlines() == [
+        "       mean        sd        5% ess_bulk  r_hat",
+        "0     1.235     0.988     0.500     1234  1.000",
+        "1     -1230      1010         0     1234  1.000",
+        "2  0.000001  0.000100  0.500000     1234  1.000",
+        "3  2.00e+09  3.20e+08  5.00e-01     1234  1.000",
+        "4     0.333         0       0.5     1234  1.000",
+    ]
+    assert "sd" not in repr(table[["mean"]])
 
 
 def quiet(*args, **kwargs):
