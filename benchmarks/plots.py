@@ -137,7 +137,8 @@ def plot_on_device() -> Path:
     styles = {"rounds": {"linewidth": 3}, "switch_case": {"color": "0.6"}, "sweep": {"color": "0.6", "linestyle": ":"}}
     for name, told in ON_DEVICE.items():
         rates = [rows[name]["gradients"] / rows[name]["median"] for rows in kinds.values()]
-        axis.loglog([*kinds], rates, "o-", markersize=4, label=told.replace("`", ""), **styles.get(name, {}))
+        label, style = told.replace("`", ""), styles.get(name, {})
+        axis.loglog([*kinds], rates, marker="o", markersize=4, label=label, **style)
     axis.set(xlabel="chains", ylabel="gradients a second")
     axis.set_xticks([*kinds], [f"{chains:,}" for chains in kinds])
     axis.yaxis.set_major_formatter(ticker.EngFormatter(sep=" "))

@@ -1,5 +1,6 @@
 """Programs as functions of JAX's arrays; ``test_programs.py`` runs all kinds of them."""
 
+import os
 import subprocess
 import sys
 
@@ -19,6 +20,7 @@ from autobatch.errors import (
     SettingError,
     StackOverflowError,
     StepLimitError,
+    TypeMismatchError,
 )
 from tests.backends import assert_same
 
@@ -293,6 +295,44 @@ def test_calls_that_do_not_fit():
         jax.jit(lambda n: depth_of(n))(jnp.array([1, 2]))
     with pytest.raises(SettingError, match="batched function already"):  # nor does it ask for max_depth first
         jax.vmap(function)(jnp.array([[1, 2]]))
+
+
+TABLE_OF_JAX = jnp.array([1.0, 2.0, 4.0])
+
+
+@ab.autobatch
+def looked_up(i):
+    return TABLE_OF_JAX[i] * 2 + TABLE_OF_JAX[0]
+
+
+@ab.autobatch
+def sine(x):
+    return jnp.sin(x)
+
+
+def test_arrays_of_jax_are_constants(monkeypatch):
+    assert looked_up(np.int32([0, 2])).numpy().tolist() == [3, 9]
+    monkeypatch.setattr(sys.modules[__name__], "TABLE_OF_JAX", TABLE_OF_JAX + 1)
+    assert looked_up(np.int32([0, 2])).numpy().tolist() == [6, 12]
+    assert looked_up.lower(np.int32([0, 2])).to_jax()(np.int32([0, 2])).tolist() == [6, 12]
+    with pytest.raises(TypeMismatchError, match="use TensorFlow's"):
+        sine(NUMBERS)
+
+
+def test_what_is_kept_depends_on_arrays_of_jax(tmp_path):
+    (tmp_path / "program.py").write_text(
+        "import sys, numpy as np, jax.numpy as jnp, autobatch as ab\n"
+        "TABLE = float(sys.argv[1]) * jnp.array([1.0, 2.0, 4.0])\n"
+        "@ab.autobatch\n"
+        "def looked_up(i):\n"
+        "    return TABLE[i]\n"
+        "print(looked_up(np.int32([0, 2])).numpy().tolist())\n"
+    )
+    own = {**os.environ, "AUTOBATCH_CACHE": str(tmp_path / "cache")}
+    for factor in "115":
+        words = [sys.executable, tmp_path / "program.py", factor]
+        done = subprocess.run(words, capture_output=True, text=True, check=True, env=own)
+        assert done.stdout == f"{[1.0 * int(factor), 4.0 * int(factor)]}\n"
 
 
 def test_without_jax(monkeypatch):

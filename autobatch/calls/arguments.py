@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,7 +31,7 @@ from autobatch.language.lists import MemberList
 from autobatch.language.objects import MemberObject, users_class
 from autobatch.language.optional import flag, flagged
 from autobatch.language.structs import Rows, map_nodes
-from autobatch.language.values import DEFAULT_DTYPES, WIDE_DTYPES, WeakScalar
+from autobatch.language.values import DEFAULT_DTYPES, WIDE_DTYPES, WeakScalar, is_of_jax, is_tensor
 from autobatch.machine.xla import is_part_of_program
 from autobatch.options import Axes
 from autobatch.passes.ragged_lists import is_of_numbers
@@ -220,10 +219,8 @@ def _help_with(value: Any) -> str:
 
 
 def is_array(value: Any) -> bool:
-    """Whether it is TensorFlow's, NumPy's, or JAX's where that is at work."""
-    jax = sys.modules.get("jax")
-    kinds = (tf.Tensor, tf.Variable, np.ndarray, np.generic)
-    return isinstance(value, kinds) or (jax is not None and isinstance(value, jax.Array))
+    """Whether it is TensorFlow's, NumPy's or JAX's."""
+    return is_tensor(value) or isinstance(value, np.ndarray | np.generic) or is_of_jax(value)
 
 
 def _shared_leaf(value: Any, taken: Arguments) -> Shared | Static | Opaque:

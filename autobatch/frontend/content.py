@@ -40,7 +40,7 @@ from autobatch.frontend.watch import (
     names_in,
     parts_below,
 )
-from autobatch.language.values import is_tensor
+from autobatch.language.values import is_of_jax, is_tensor
 
 _PURE = {
     "_collections", "_thread", "_weakrefset", "abc", "autobatch", "bisect", "builtins", "cmath", "collections",
@@ -148,7 +148,7 @@ class _Walk:
             return _of_code(value)
         if isinstance(value, tf.DType | tf.TensorShape | np.dtype):
             return (repr(value),), []
-        if is_tensor(value) or isinstance(value, np.ndarray | np.generic):
+        if is_tensor(value) or isinstance(value, np.ndarray | np.generic) or is_of_jax(value):
             return _of_array(value), []
         if isinstance(value, types.ModuleType):
             if not is_library(value) and (type(value) is not types.ModuleType or "__getattr__" in vars(value)):
@@ -277,9 +277,13 @@ def _is_found(kind: type) -> bool:
 
 def _of_array(value: Any) -> tuple[str | bytes, ...]:
     is_eager = isinstance(value, ops.EagerTensor)
-    if isinstance(value, tf.Variable) or not (is_eager or isinstance(value, np.generic) or type(value) is np.ndarray):
+    is_known = is_eager or isinstance(value, np.generic) or type(value) is np.ndarray or is_of_jax(value)
+    if isinstance(value, tf.Variable) or not is_known:
         raise UnknowableError(value)
-    array = np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except TypeError:  # a typed key of JAX's
+        raise UnknowableError(value) from None
     if array.dtype.hasobject and not is_eager:
         raise UnknowableError(value)
     if array.dtype.hasobject:  # of a tensor of texts: bytes

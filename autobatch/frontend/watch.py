@@ -41,6 +41,8 @@ _LIBRARIES = {
     "tf_keras",
     "tensorflow_probability",
     "numpy",
+    "jax",
+    "jaxlib",
     "autobatch",
     *sys.stdlib_module_names,
 } - {"__main__"}
@@ -409,6 +411,8 @@ def _slots(value: Any) -> list[Any]:
     found = []
     for kind in type(value).__mro__:
         for name in _names(vars(kind).get("__slots__", ())):
+            if name in ("__dict__", "__weakref__"):  # no attributes of its own
+                continue
             private = name.startswith("__") and not name.endswith("__")
             name = f"_{kind.__name__.lstrip('_')}{name}" if private else name
             found.append(Under(name, getattr(value, name, _MISSING)))

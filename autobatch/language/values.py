@@ -7,6 +7,7 @@ still adopt the dtype that it meets, as a literal does; ``WeakScalar`` is that.
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -32,6 +33,12 @@ def adopts(kind: type, dtype: tf.DType) -> bool:
 
 def is_tensor(value: Any) -> bool:
     return isinstance(value, tf.Tensor | tf.Variable)
+
+
+def is_of_jax(value: Any) -> bool:
+    """Whether it is an array of JAX's, which need not be installed."""
+    jax = sys.modules.get("jax")
+    return jax is not None and isinstance(value, jax.Array)
 
 
 def per_member(value: Any) -> bool:
