@@ -112,7 +112,7 @@ class Lowered:
 
         Raises MissingPackageError without JAX.
         """
-        return JaxFunction(self._entry, self._args, self._kwargs, self._names)
+        return JaxFunction(self._entry, self._program, self._args, self._kwargs, self._names)
 
     def count(self, lanes: int | None = None) -> Measured:
         """Runs the batch, and says what each block has done; see ``ab.profile``."""

@@ -1,5 +1,6 @@
 """Programs as functions of JAX's arrays; ``test_programs.py`` runs all kinds of them."""
 
+import dataclasses
 import os
 import subprocess
 import sys
@@ -214,6 +215,7 @@ def test_what_it_reads_is_as_it_was(monkeypatch):
     n, x = np.int32([3, 4]), np.int32([1, 9, 3])
     of_steps, of_checked = steps.lower(n).to_jax(), checked.lower(x).to_jax()
     assert of_steps(n).tolist() == [3, 4]
+    lowered, of_two = checked.lower(x), checked.lower(x[:2])
     monkeypatch.setattr(sys.modules[__name__], "STEP", 10)
     assert of_steps(n).tolist() == [3, 4]
     with pytest.raises(AutobatchError, match="`STEP`, .* has changed since it was lowered"):
@@ -225,6 +227,10 @@ def test_what_it_reads_is_as_it_was(monkeypatch):
     with pytest.raises(MemberError, match="large") as caught:
         of_checked(x)
     assert caught.value.members == (1,)
+    with pytest.raises(MemberError, match="large"):  # the same program, which is compiled already
+        lowered.to_jax()(x)
+    with pytest.raises(AutobatchError, match="`CHECKS`, .* has changed since it was lowered"):
+        of_two.to_jax()(x[:2])
 
 
 def test_what_is_known_while_jax_traces():
@@ -268,6 +274,31 @@ def test_complex_numbers_have_no_more_bits_than_their_parts():
     assert next_of.lower(z).to_jax()(z).tolist() == [1 + 1j, 3]
     with pytest.raises(SettingError, match="64 bits"):
         next_of.lower(np.complex128(z)).to_jax()(np.complex128(z))
+
+
+@ab.struct
+@dataclasses.dataclass
+class Ball:
+    height: float
+    speed: float
+
+
+@ab.autobatch
+def dropped(balls):
+    ball, bounces = balls["first"], 0
+    while ball.height > 0.0:
+        ball = Ball(ball.height + 0.1 * ball.speed, ball.speed - 1.0)
+        bounces += 1
+    return ball, bounces
+
+
+def test_jit_takes_the_users_structures():
+    balls = {"first": Ball(jnp.array([1.0, 2.0]), jnp.array([0.0, 1.0]))}
+    function = dropped.lower(balls).to_jax()
+    for found in (function(balls), jax.jit(function)(balls), jax.jit(lambda b: function(b))(balls)):
+        assert isinstance(found[0], Ball)
+        assert_same(found, dropped(balls))
+    assert jax.tree.leaves(dropped.lower(balls).to_jax()(balls)[0])[1].tolist() == found[0].speed.tolist()
 
 
 def test_typed_keys():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from inspect import Parameter, Signature
 from typing import Any, NamedTuple
@@ -60,7 +61,14 @@ class JaxFunction:
     what the code reads from outside, as it was when it was lowered.
     """
 
-    def __init__(self, entry: Any, args: Sequence[Any], kwargs: Mapping[str, Any], names: Sequence[str]):
+    def __init__(
+        self,
+        entry: Any,
+        specialisation: Specialisation,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        names: Sequence[str],
+    ):
         if entry._options.deadline is not None or entry._options.strategy is not None:
             raise errors.SettingError("A function of JAX's arrays has no deadline and no strategy.")
         self._jax = jax_module()
@@ -68,7 +76,7 @@ class JaxFunction:
         self._call = Call(entry, args, kwargs, names)
         self._signature = Signature([Parameter(n, Parameter.POSITIONAL_OR_KEYWORD) for n in self._call.tensors])
         taken = self._taken(list(self._call.tensors.values()))
-        self._specialisation: Specialisation = self._entry._program(taken)
+        self._specialisation = specialisation
         if entry._options.dispatch == "auto" and (dispatch := self._dispatch(taken.size)):
             self._entry = self._entry.options(dispatch=dispatch)
         options, stored = entry._options, self._specialisation.stack(entry._options.optimizations)
@@ -78,6 +86,7 @@ class JaxFunction:
             FIRST_DEPTH if self._deepens else options.max_depth,
             FIRST_CAPACITY if self._lengthens else options.max_length,
         )
+        _make_known(self._jax, list(self._call.tensors.values()))
         known = {name: value for name, value in self._call.named.items() if name not in self._call.tensors}
         self._known = taken.size, tuple((name, keys.key(value)) for name, value in known.items())
         self.__name__, self.__qualname__, self.__doc__ = entry.__name__, entry.__qualname__, entry.__doc__
@@ -229,6 +238,7 @@ class JaxFunction:
                 result = program.put_together(taken, lambda: machine.poisoned(outcome))
                 unfit = unfitting(type_, outcome.results[0], taken)
             fixed.append(_without_tensors(result))
+            _make_known(self._jax, fixed[0])
             returned = [leaf for leaf in tf.nest.flatten(result) if tf.is_tensor(leaf)]
             return returned, _Told(outcome._replace(results=[]), unfit)
 
@@ -265,6 +275,29 @@ def _without_tensors(result: Any) -> Any:
         return _ARRAY if tf.is_tensor(leaf) else leaf
 
     return tf.nest.map_structure(kept, result)
+
+
+_known: set[type] = set()
+
+
+def _make_known(jax: Any, value: Any) -> None:
+    """Tells JAX of the user's structures in it, so that ``jax.jit`` takes and returns them."""
+    if isinstance(value, dict):
+        parts: Any = value.values()
+    elif isinstance(value, list | tuple):
+        parts = value
+    elif hasattr(value, "__tf_flatten__") and tf.nest.is_nested(value):
+        kind = type(value)
+        if kind not in _known:
+            flatten = lambda made: made.__tf_flatten__()[::-1]
+            with suppress(ValueError):  # its owner has told JAX
+                jax.tree_util.register_pytree_node(kind, flatten, kind.__tf_unflatten__)
+            _known.add(kind)
+        _, parts = value.__tf_flatten__()
+    else:
+        return
+    for part in parts:
+        _make_known(jax, part)
 
 
 def _of_module(jax: Any, text: bytes, taken: Sequence[Any], returned: Sequence[Any], name: str) -> Callable:

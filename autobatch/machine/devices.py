@@ -21,7 +21,9 @@ from autobatch.machine import sizes
 from autobatch.machine.blocks import Machine
 
 ROUNDS = 16  # of the dispatch of that name, between two times that the device is asked whether all lanes are done
-MANY = 8  # runs of blocks in a turn of its loop, at least: on a GPU to begin one takes as long as ten kernels
+MANY = (
+    8  # runs of blocks in a turn of its loop, where blocks are few: on a GPU to begin one takes as long as ten kernels
+)
 MASKED, ASKED = 2.5, 8.5  # kernels that XLA makes of a block: among others in a round; in a loop or branch of its own
 POPULATED = 0.4  # of a block's runs in rounds, how many are left where a block runs only if many lanes wait for it
 
