@@ -360,7 +360,7 @@ def test_what_is_kept_depends_on_arrays_of_jax(tmp_path):
         "print(looked_up(np.int32([0, 2])).numpy().tolist())\n"
     )
     own = {**os.environ, "AUTOBATCH_CACHE": str(tmp_path / "cache")}
-    for factor in "115":
+    for factor in "15":
         words = [sys.executable, tmp_path / "program.py", factor]
         done = subprocess.run(words, capture_output=True, text=True, check=True, env=own)
         assert done.stdout == f"{[1.0 * int(factor), 4.0 * int(factor)]}\n"
