@@ -265,25 +265,19 @@ def device_programs_table(device: str) -> str:
     return "\n".join(lines)
 
 
-def compiled_table(members: str) -> str:
-    """Rows are programs and dispatches, columns what the compilers for an H100 and a TPU make of a pass.
+def compiled_table(device: str, members: str) -> str:
+    """Rows are programs and dispatches, columns what a device's compiler makes of a pass.
 
     members: of NUTS, of which all numbers are in the results.
     """
-    rows: dict[tuple, dict[str, Any]] = {}
+    lines = ["| | questions | kernels | copies | MB | held, MB | built, s |", "|" + " --- |" * 7]
     for row in load("accelerators")["results"]:
-        if not row["program"].startswith("nuts") or row["members"] == int(members):
-            rows.setdefault((row["program"], row["members"], row["dispatch"]), {})[row["device"]] = row
-    lines = [
-        "| | questions | H100: kernels | copies, MB | temporary, MB | compiled in, s "
-        "| TPU: operations | copies, MB | temporary, MB | compiled in, s |",
-        "|" + " --- |" * 10,
-    ]
-    for (program, count, dispatch), found in rows.items():
-        cells = [f"{program}, {count:,}, `{dispatch}`", _short(found["h100"]["questions"])]
-        for row in found.values():
-            copies = f"{row['copies']:.0f}, {row['copied'] / 1e6:.2f}"
-            cells += [f"{row['kernels']:.0f}", copies, f"{row['temporary'] / 1e6:.1f}", f"{row['compile']:.1f}"]
+        is_other = row["program"].startswith("nuts") and row["members"] != int(members)
+        if not row["device"].startswith(device) or is_other:
+            continue
+        cells = [f"{row['program']}, `{row['dispatch']}`", _short(row["questions"]), f"{row['kernels']:.0f}"]
+        cells += [f"{row['copies']:.0f}", f"{row['copied'] / 1e6:.2f}"]
+        cells += [f"{row['temporary'] / 1e6:.1f}", f"{row['compile']:.1f}"]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
