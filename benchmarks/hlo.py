@@ -17,8 +17,11 @@ COPIES = {"copy", "copy-start"}
 
 
 class Work(NamedTuple):
-    """kernels: those that are started, copies among them; copied: bytes; questions: how often something is done or
-    not done, or done again, by what only the device knows."""
+    """What is started, and what is asked.
+
+    kernels: copies among them; copied: bytes; questions: how often something is done, or done again, or not, by what
+    only the device knows.
+    """
 
     kernels: float = 0
     copies: float = 0

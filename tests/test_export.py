@@ -1,6 +1,5 @@
 """Programs that run without this library."""
 
-import importlib.util
 import os
 import subprocess
 import sys
@@ -89,7 +88,6 @@ def test_nests_shared_and_static_arguments(tmp_path):
     np.testing.assert_array_equal(results["left"], expected["left"])
 
 
-@pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="needs jax")
 @pytest.mark.parametrize("name", ["fibonacci", "everything"])
 def test_stablehlo(name, tmp_path):
     function = {"fibonacci": fibonacci, "everything": everything}[name]
@@ -101,7 +99,6 @@ def test_stablehlo(name, tmp_path):
         np.testing.assert_allclose(found, leaf, rtol=1e-5)
 
 
-@pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="needs jax")
 def test_dtypes_that_numpy_does_not_know(tmp_path):
     x = tf.constant([1.5, 300.0, 1000.0], tf.bfloat16)
     halved.lower(x).export("stablehlo", tmp_path)
