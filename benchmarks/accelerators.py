@@ -21,6 +21,7 @@ os.environ.update(  # before JAX looks for a TPU
     TPU_WORKER_HOSTNAMES="localhost",
     TPU_WORKER_ID="0",
     TPU_STDERR_LOG_LEVEL="3",
+    ALLOW_MULTIPLE_LIBTPU_LOAD="1",  # none is used, so other processes with JAX do no harm
 )
 
 import jax
