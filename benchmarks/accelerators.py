@@ -89,10 +89,15 @@ def row(lowered: Any, device: Any, dispatch: str) -> dict[str, float]:
 
 
 def expected(function: ab.Autobatched, args: Sequence[Any]) -> dict[str, float]:
-    """How many rounds the run takes, counted on this machine's CPU, and what the model says of one, on an H100."""
+    """How many rounds the run takes, counted on this machine's CPU, and what the model says of one, on an H100.
+
+    alike: whether all blocks that run in a round run in each.
+    """
     lowered = function.options(dispatch="rounds", shards=1, partial="mask").lower(*args)
-    rounds = max(int(block.counts[0]) for block in lowered.count().blocks)
-    return {"rounds": rounds, "seconds": lowered.cost("h100").passes["rounds"].seconds}
+    runs = [int(block.counts[0]) for block in lowered.count().blocks]
+    often = [n for n in runs if n > max(runs) / ROUNDS]
+    seconds = lowered.cost("h100").passes["rounds"].seconds
+    return {"rounds": max(runs), "alike": len(set(often)) == 1, "seconds": seconds}
 
 
 def problems(suite: list[str], chains: list[int]) -> Iterator[tuple[str, int, ab.Autobatched, tuple]]:

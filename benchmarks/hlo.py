@@ -54,20 +54,16 @@ class Program:
         once, as is each branch of a conditional.
         """
         loop = next(self._loops(self.entry))
-        total = self._work(loop.called("condition")[0]).plus(Work(questions=1))
+        total = self._work(loop.called("condition")[0], counted).plus(Work(questions=1))
         for each in self.computations[loop.called("body")[0]]:
-            if counted and each.kind == "while" and _turns(each) is None:
-                total = total.plus(self._work(each.called("body")[0]), self._limit(each.called("condition")[0]))
-            else:
-                total = total.plus(self._of(each))
+            total = total.plus(self._of(each, counted))
         return total
 
-    def _limit(self, condition: str) -> int:
-        """The constant up to which a loop counts."""
-        (limit,) = (
-            int(each.rest.partition(")")[0]) for each in self.computations[condition] if each.kind == "constant"
-        )
-        return limit
+    def _limit(self, loop: Instruction) -> int | None:
+        """The constant up to which a loop counts, if that is all that its condition looks at."""
+        condition = self.computations[loop.called("condition")[0]]
+        limits = [each.rest.partition(")")[0] for each in condition if each.kind == "constant"]
+        return int(limits[0]) if len(limits) == 1 and limits[0].isdigit() else None
 
     def _loops(self, name: str) -> Iterator[Instruction]:
         for each in self.computations[name]:
@@ -76,26 +72,27 @@ class Program:
             elif each.kind == "call":
                 yield from self._loops(each.called("to_apply")[0])
 
-    def _work(self, name: str) -> Work:
+    def _work(self, name: str, counted: bool) -> Work:
         total = Work()
         for each in self.computations[name]:
-            total = total.plus(self._of(each))
+            total = total.plus(self._of(each, counted))
         return total
 
-    def _of(self, each: Instruction) -> Work:
+    def _of(self, each: Instruction, counted: bool) -> Work:
         match each.kind:
             case kind if kind in NO_WORK:
                 return Work()
             case "call":
-                return self._work(each.called("to_apply")[0])
+                return self._work(each.called("to_apply")[0], counted)
             case "while":
                 turns, body, condition = _turns(each), *each.called("body"), *each.called("condition")
+                turns = self._limit(each) if turns is None and counted else turns
                 if turns is not None:
-                    return Work().plus(self._work(body), turns)
-                return self._work(body).plus(self._work(condition), 2).plus(Work(questions=2))
+                    return Work().plus(self._work(body, counted), turns)
+                return self._work(body, counted).plus(self._work(condition, counted), 2).plus(Work(questions=2))
             case "conditional":
                 roles = ("branch_computations", "true_computation", "false_computation")
-                branches = [self._work(name) for role in roles for name in each.called(role)]
+                branches = [self._work(name, counted) for role in roles for name in each.called(role)]
                 total = Work()
                 for branch in branches:
                     total = total.plus(branch).plus(Work(questions=1))

@@ -40,6 +40,7 @@ class StoredProgram:
     stacked: frozenset[Leaf]
     blocks: tuple[BlockStorage, ...]
     costs: tuple[float, ...] = ()  # about what each block costs for each lane; see costs.py
+    products: tuple[int, ...] = ()  # of matrices, in each block
     smallest_product: tuple[float, float] = (math.inf, math.inf)  # of one lane alone, and beside others
     order: tuple[int, ...] = ()  # in which the machine asks the blocks whether they are chosen; see visit_order.py
 
@@ -83,4 +84,5 @@ class StoredProgram:
             typed=self.typed.with_blocks(order),
             blocks=tuple(self.blocks[i] for i in order),
             costs=tuple(self.costs[i] for i in order) if self.costs else (),
+            products=tuple(self.products[i] for i in order) if self.products else (),
         )

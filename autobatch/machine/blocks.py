@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.compiler.tf2xla.python import xla as tf2xla
 
 from autobatch import ir
 from autobatch.ir import regions
@@ -65,6 +66,8 @@ class Machine:
     integer division by zero).
     ``saves_singly``: lanes save one after the other, which is faster where XLA makes one function of it; of a scatter
     it does not.
+    ``guards``: whether each block stands behind a guard, from which XLA must not move its work; else, among others, it
+    must not restore from a stack again in each kernel that wants the value, and copy the stack for the later ones.
     ``counts``: whether it counts its blocks' runs.
     """
 
@@ -74,6 +77,7 @@ class Machine:
     safe: bool
     max_steps: int | None = None
     saves_singly: bool = False
+    guards: bool = True
     counts: bool = False
 
     def sized(self, arguments: Sequence[Stored]) -> Machine:
@@ -347,7 +351,7 @@ class Machine:
                     env[target] = coerce(types[source], types[target], env.get(source, []), shared, z)
                 case ir.Pop(variables):
                     # An idle lane's depth is not used: it would let XLA hoist the load, as above.
-                    depth = tf.where(active, state["depth"], 0)
+                    depth = tf.where(active, state["depth"], 0) if self.guards else state["depth"]
                     for leaf in (leaf for v in variables for leaf in self._leaves(v)):
                         top, key = self._zeros(leaf), stack_key(leaf)
                         if leaf in live & self.stored.stacked:
@@ -387,7 +391,7 @@ class Machine:
         for key, register in read.items():
             if self.safe:
                 read[key] = self._harmless(register, active)
-            elif key not in kept:
+            elif key not in kept and self.guards:
                 read[key] = choose(register)
         return self._tops(reads, read)
 
@@ -419,7 +423,11 @@ class Machine:
         return tf.while_loop(lambda lane, _: lane < self.size, save, (0, stack), parallel_iterations=1)[1]
 
     def _restored(self, stack: tf.Tensor, depth: tf.Tensor) -> tf.Tensor:
-        return tf.gather_nd(stack, tf.stack([depth, tf.range(self.size)], axis=1))
+        restored = tf.gather_nd(stack, tf.stack([depth, tf.range(self.size)], axis=1))
+        if self.guards or self.safe:
+            return restored
+        apart: Any = tf2xla.optimization_barrier(restored)
+        return apart[0]
 
     def _jump(
         self,

@@ -8,7 +8,7 @@ docs/accelerators.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +24,10 @@ ROUNDS = 16  # of the dispatch of that name, between two times that the device i
 MANY = (
     8  # runs of blocks in a turn of its loop, where blocks are few: on a GPU to begin one takes as long as ten kernels
 )
-MASKED, ASKED = 2.5, 8.5  # kernels that XLA makes of a block: among others in a round; in a loop or branch of its own
+MASKED, ASKED = 2.5, 8.5  # kernels that XLA makes of a block: among others in a round; in a loop or branch of its own;
+# and one for each product of matrices
+OFTEN = 1 / 8  # of the lanes wait for a dear block, on average: if more do, it runs in each round
+OFTEN_IN_A_TURN = 1 - (1 - OFTEN) ** ROUNDS  # so many wait for it then after ROUNDS without it
 POPULATED = 0.4  # of a block's runs in rounds, how many are left where a block runs only if many lanes wait for it
 
 
@@ -81,16 +84,16 @@ def cost(machine: Machine, name: str) -> Cost:
     """Raises SettingError for a device that has no model."""
     if name not in DEVICES:
         raise errors.SettingError(f"There is no model of {name!r}; there are {', '.join(map(repr, DEVICES))}.")
-    device, blocks = DEVICES[name], machine.halt
-    moved = _bytes(machine)
-    computing = _seconds(machine, moved, device)
+    device, blocks = DEVICES[name], range(machine.halt)
+    moved, products = _bytes(machine, blocks), sum(machine.stored.products[i] for i in blocks)
+    computing = _computing(machine, blocks, device)
 
     def a_pass(kernels: float, questions: float) -> Pass:
         return Pass(kernels, questions, moved, kernels * device.kernel + questions * device.question + computing)
 
     passes = {
-        "rounds": a_pass(MASKED * blocks, 1 / ROUNDS),
-        "guarded": a_pass(ASKED * blocks, 2 * blocks + 1),
+        "rounds": a_pass(MASKED * len(blocks) + products, 1 / ROUNDS),
+        "guarded": a_pass(ASKED * len(blocks) + products, 2 * len(blocks) + 1),
     }
     return Cost(name, sizes.lanes(machine), passes, _best(passes, computing))
 
@@ -102,10 +105,23 @@ def _best(passes: Mapping[str, Pass], computing: float) -> str:
     return "rounds" if passes["rounds"].seconds - computing + spared < asked else "guarded"
 
 
-def _bytes(machine: Machine) -> int:
-    """What all lanes read and write in a pass."""
-    blocks, lanes = machine.stored.blocks[: machine.halt], sizes.lanes(machine)
-    return lanes * sum(_size(leaf, machine) for block in blocks for leaf in (*block.reads, *block.writes))
+def dear(machine: Machine, blocks: Sequence[int]) -> int | None:
+    """The one of these blocks, if there is one, that takes longer in a round than the others together."""
+    device = DEVICES[here() or "h100"]
+    seconds = {
+        i: (MASKED + machine.stored.products[i]) * device.kernel + _computing(machine, [i], device) for i in blocks
+    }
+    longest = max(seconds, key=seconds.__getitem__, default=None)
+    others = sum(seconds[i] for i in blocks if i != longest)
+    return longest if longest is not None and 0 < others < seconds[longest] else None
+
+
+def _bytes(machine: Machine, blocks: Sequence[int]) -> int:
+    """What all lanes read and write in these."""
+    stored = [machine.stored.blocks[i] for i in blocks]
+    return sizes.lanes(machine) * sum(
+        _size(leaf, machine) for block in stored for leaf in (*block.reads, *block.writes)
+    )
 
 
 def _size(leaf: Leaf, machine: Machine) -> int:
@@ -113,10 +129,10 @@ def _size(leaf: Leaf, machine: Machine) -> int:
     return math.prod(type_.shape) * type_.dtype.size
 
 
-def _seconds(machine: Machine, moved: int, device: Device) -> float:
-    """For the arithmetic of a pass, or for what it moves."""
-    work = sizes.lanes(machine) * sum(machine.stored.costs[: machine.halt])
-    return max(moved * device.byte, work * device.unit)
+def _computing(machine: Machine, blocks: Sequence[int], device: Device) -> float:
+    """Seconds for the arithmetic of these, or for what it moves."""
+    work = sizes.lanes(machine) * sum(machine.stored.costs[i] for i in blocks)
+    return max(_bytes(machine, blocks) * device.byte, work * device.unit)
 
 
 def here() -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 import tensorflow as tf
@@ -11,7 +12,7 @@ import tensorflow as tf
 from autobatch import ir
 from autobatch.machine import devices
 from autobatch.machine.blocks import Machine, State
-from autobatch.machine.devices import MANY, ROUNDS
+from autobatch.machine.devices import MANY, OFTEN, OFTEN_IN_A_TURN, ROUNDS
 from autobatch.machine.partial import RunBlock
 from autobatch.machine.schedule import Choice
 from autobatch.machine.xla import MOST_IN_ONE, not_in_one
@@ -117,12 +118,14 @@ def rounds(
 
     For devices on which the host waits each time that the device alone knows what comes next: within the rounds
     nothing is asked, and what blocks compute may become one kernel.  Blocks that are never come back to run before.
+    A dear block (``devices.dear``) runs once after all rounds, if there is who waits for it, as long as few do.
     """
-    del run_block, most
+    del run_block
+    machine = replace(machine, guards=False)
     reached = {target for block in machine.program.blocks for target in _targets(block.terminator)}
     first = [i for i in machine.order if i not in reached]
     again = [i for i in machine.order if i in reached]
-    together = 2 ** int(math.log2(max(1, min(ROUNDS, MANY / max(1, len(again))))))
+    dear = devices.dear(machine, again)
 
     def run(blocks: Sequence[int], state: State) -> State:
         for i in blocks:
@@ -132,14 +135,44 @@ def rounds(
             state = state | new
         return state
 
-    def step(chosen: tf.Tensor, state: State) -> tuple[tf.Tensor, State]:
-        del chosen
-        _, state = tf.while_loop(
+    def in_rounds(blocks: Sequence[int], state: State) -> State:
+        together = 2 ** int(math.log2(max(1, min(ROUNDS, MANY / max(1, len(blocks))))))
+        return tf.while_loop(
             lambda k, _: k < ROUNDS // together,
-            lambda k, state: (k + 1, run(together * again, state)),
-            (0, run(first, state)),
+            lambda k, state: (k + 1, run(together * blocks, state)),
+            (0, state),
+            parallel_iterations=1,
+        )[1]
+
+    def wait(block: int, share: float, state: State) -> tf.Tensor:
+        """Whether more than this share of the lanes that are not done wait for the block."""
+        masks = tf.equal(state["pc"], block), state["pc"] < machine.halt
+        there, live = (tf.reduce_sum(tf.cast(mask, tf.float32)) for mask in masks)
+        return (there > share * live) & machine.may_go_on(state)
+
+    def with_dear(block: int, state: State) -> State:
+        """In rounds that begin with the block while many wait for it; then in rounds without it, and with it once."""
+        place = again.index(block)
+        others = again[place + 1 :] + again[:place]
+        _, state = tf.while_loop(
+            lambda turns, state: (turns < (FOREVER if most is None else REPEATS)) & wait(block, OFTEN, state),
+            lambda turns, state: (turns + 1, in_rounds([block, *others], state)),
+            (0, state),
             parallel_iterations=1,
         )
+        state = in_rounds(others, state)
+        few = wait(block, 0, state) & ~wait(block, OFTEN_IN_A_TURN, state)
+        return tf.while_loop(
+            lambda go, _: go,
+            lambda _, state: (tf.constant(False), run([block], state)),
+            (few, state),
+            parallel_iterations=1,
+        )[1]
+
+    def step(chosen: tf.Tensor, state: State) -> tuple[tf.Tensor, State]:
+        del chosen
+        state = run(first, state)
+        state = in_rounds(again, state) if dear is None else with_dear(dear, state)
         return choose(state["pc"]), state
 
     return step

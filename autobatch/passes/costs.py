@@ -27,9 +27,12 @@ PRODUCTS = ("MatMul", "BatchMatMulV2", "Einsum", "Conv2D")
 
 
 def estimate(stored: StoredProgram) -> StoredProgram:
-    """The program with what each block costs for each lane, and its smallest product of matrices."""
+    """The program with what each block costs for each lane, its products of matrices, and the smallest of these."""
     costs = tuple(_computed(block) + _moved(block, stored) for block in stored.blocks)
-    return replace(stored, costs=costs, smallest_product=(_smallest(stored, 1), _smallest(stored, 2)))
+    products = tuple(sum(_products(step.operations) for step in block.steps) for block in stored.blocks)
+    return replace(
+        stored, costs=costs, products=products, smallest_product=(_smallest(stored, 1), _smallest(stored, 2))
+    )
 
 
 def line_costs(stored: StoredProgram) -> tuple[dict[tuple[str, int], float], ...]:
@@ -64,14 +67,22 @@ def _operation_cost(operation: tf.Operation) -> float:
     if operation.type in FREE:
         return 0
     if operation.type == "PartitionedCall":
-        body = operation.graph._get_function(operation.get_attr("f").name).graph
-        return sum(map(_operation_cost, body.get_operations()))
+        return sum(map(_operation_cost, _body(operation)))
     elements = sum(_size(output.shape) for output in operation.outputs)
     if operation.type in PRODUCTS:
         # every output element sums over what the inputs have and the output has not
         inputs = [_size(tensor.shape) for tensor in operation.inputs]
         return 2 * PRODUCT * math.sqrt(math.prod(inputs) * max(elements, 1))
     return max([elements, *(_size(tensor.shape) for tensor in operation.inputs)])
+
+
+def _products(operations: Iterable[tf.Operation]) -> int:
+    """How many products of matrices they are."""
+    return sum(_products(_body(o)) if o.type == "PartitionedCall" else o.type in PRODUCTS for o in operations)
+
+
+def _body(call: tf.Operation) -> list[tf.Operation]:
+    return call.graph._get_function(call.get_attr("f").name).graph.get_operations()
 
 
 def smallest_product(stored: StoredProgram, lanes: int) -> float:
@@ -90,8 +101,7 @@ def _smallest(stored: StoredProgram, lanes: int) -> float:
 def _product_bytes(operation: tf.Operation, traced: int, lanes: int) -> float:
     """Of an operation that was traced for so many lanes, and is to run for others."""
     if operation.type == "PartitionedCall":
-        body = operation.graph._get_function(operation.get_attr("f").name).graph
-        return min((_product_bytes(o, traced, lanes) for o in body.get_operations()), default=math.inf)
+        return min((_product_bytes(o, traced, lanes) for o in _body(operation)), default=math.inf)
     if not re.search("Mat|Conv|Einsum|Cholesky|Qr|Svd|Eig", operation.type):
         return math.inf
     inputs = [_size(tensor.shape) // (traced if tensor.shape[:1] == [traced] else 1) for tensor in operation.inputs]
