@@ -28,7 +28,7 @@ MASKED, ASKED = 2.5, 8.5  # kernels that XLA makes of a block: among others in a
 # and one for each product of matrices
 OFTEN = 1 / 8  # of the lanes wait for a dear block, on average: if more do, it runs in each round
 OFTEN_IN_A_TURN = 1 - (1 - OFTEN) ** ROUNDS  # so many wait for it then after ROUNDS without it
-POPULATED = 0.4  # of a block's runs in rounds, how many are left where a block runs only if many lanes wait for it
+POPULATED = 0.45  # of what blocks do in rounds, how much is left where one runs only if many lanes wait: NUTS's share
 
 
 @dataclass(frozen=True)
