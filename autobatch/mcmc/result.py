@@ -19,6 +19,7 @@ with warnings.catch_warnings():
     warnings.filterwarnings("ignore", "\nArviZ is undergoing", FutureWarning)  # said once a day
     import arviz
 
+FEWEST = 4  # draws of a chain of which R-hat is told
 LARGEST_R_HAT = 1.01  # Vehtari et al. 2021, "Rank-normalization, folding, and localization"
 SMALLEST_ESS = 400  # as above
 SHOWN_QUANTILES = (0.05, 0.5, 0.95)
@@ -133,24 +134,35 @@ def warn_of_trouble(result: Result, unconstrained: np.ndarray, max_tree_depth: i
             f"{cut:,} of {chains * draws:,} trajectories were cut at max_tree_depth={max_tree_depth}, so chains move "
             "slowly. Raise it, or write the model with parameters of like scale."
         )
-    if draws < 4:
-        return
+    if draws >= FEWEST and (trouble := _mixing(unconstrained)):
+        _warn(trouble)
+
+
+def has_mixed(unconstrained: np.ndarray) -> bool:
+    """Whether so many draws [chains, draws, d] are enough, as far as R-hat and the effective sample size tell."""
+    return unconstrained.shape[1] >= FEWEST and not _mixing(unconstrained)
+
+
+def _mixing(unconstrained: np.ndarray) -> str:
+    """What is wrong with it, if anything."""
+    chains, draws, _ = unconstrained.shape
     r_hat = split_r_hat(unconstrained)
     if not r_hat.max() <= LARGEST_R_HAT:
-        _warn(
+        return (
             f"The largest R-hat is {r_hat.max():.3f} (above {LARGEST_R_HAT}): the chains have not mixed. Run them "
-            "longer, and see whether they disagree (result.summary())."
+            "longer (at_most=...), and see whether they disagree (result.summary())."
         )
-        return
     # R-hat of m chains is about sqrt(1 + m / ESS) (Vats and Knudson 2021), so of many chains it has told this too.
     if min(2 * chains / (LARGEST_R_HAT**2 - 1), chains * draws) > 2 * SMALLEST_ESS:
-        return
+        return ""
     worst = np.argsort(-r_hat)[:MOST_EXAMINED]
     ess = min(_effective_draws(unconstrained[:, :, k]) for k in worst)
-    if ess < SMALLEST_ESS:
-        _warn(
-            f"The smallest effective sample size is about {ess:.0f} (below {SMALLEST_ESS}): take more draws or chains."
-        )
+    if ess >= SMALLEST_ESS:
+        return ""
+    return (
+        f"The smallest effective sample size is about {ess:.0f} (below {SMALLEST_ESS}): take more draws (at_most=...) "
+        "or chains."
+    )
 
 
 PIECE = 2**20  # bytes of draws that are looked at together, so that they stay in the cache

@@ -19,7 +19,7 @@ from autobatch.mcmc.checkpoint import Checkpoint, Standing, Trace
 from autobatch.mcmc.hamiltonian import State
 from autobatch.mcmc.metric import Metric, fitted, unit
 from autobatch.mcmc.model import problem_of, scattered_start
-from autobatch.mcmc.result import Result, warn_of_trouble
+from autobatch.mcmc.result import Result, has_mixed, warn_of_trouble
 from autobatch.mcmc.settings import (
     VARIANTS,
     chain_keys,
@@ -45,6 +45,7 @@ def sample(
     num_warmup: int = 500,
     seed: Any = None,
     *,
+    at_most: int | None = None,
     observed: Any = None,
     chains: int | None = None,
     init: Literal["jitter", "prior"] = "jitter",
@@ -78,6 +79,8 @@ def sample(
       init_state: where the chains start: a tensor or a nest of tensors of shape [chains, ...]; with a leading axis of
         1 and ``chains=n``, all start around one point (uniformly within 1 of it).  A model needs none.
       num_results: draws that are kept of each chain.
+      at_most: how many are kept if num_results are not enough: the run goes on, by so many, until R-hat is at most 1.01
+        and the effective sample size at least 400, as far as a ``SamplingWarning`` would tell.
       num_warmup: transitions before, in Stan's windows.  They tune the metric (the inverse mass matrix): a scale for
         each coordinate and some directions, from all chains' draws and gradients; and the step size, by dual averaging
         (Hoffman and Gelman 2014), at last by all chains' acceptance.
@@ -118,6 +121,8 @@ def sample(
             help="inside, use tfp.mcmc.sample_chain with ab.mcmc.NoUTurnSampler.",
         )
     _check(num_results, num_warmup, step_size, target_acceptance, chains)
+    at_most = num_results if at_most is None else at_most
+    check_count("at_most", at_most, least=num_results)
     if device not in (None, "jax"):
         raise errors.SettingError(f'device must be None or "jax", not {device!r}.')
     if device is not None and (strategy is not None or profile):
@@ -152,10 +157,14 @@ def sample(
         for window in stages[at.stage : -1]:
             at, trace = chain.run(at, window)
             at = _tuned(at, window, Trace(*map(np.asarray, trace)), target_acceptance)
-        at, trace = chain.run(at, stages[-1])
+        at, trace = chain.run(at, Window(max(num_results, at.trace.positions.shape[1]), "draw"))
+        while (drawn := trace.positions.shape[1]) < at_most and not has_mixed(np.asarray(trace.positions)):
+            more = min(num_results, at_most - drawn)
+            bar.total += more
+            at, trace = chain.run(at, Window(drawn + more, "draw"))
         checkpoint.write(at)
     result = Result(
-        problem.constrain(layout.to_parts(trace.positions, [count, num_results])),
+        problem.constrain(layout.to_parts(trace.positions, [count, drawn])),
         _named(trace.statistics),
         float(np.exp(at.log_step)),
         at.metric,

@@ -463,3 +463,24 @@ def test_runs_of_other_lengths_compile_nothing(monkeypatch):
     quiet(gaussian, tf.zeros([4, 3]), 20, 10, seed=0)
     monkeypatch.setattr(Specialisation, "__init__", None)
     assert quiet(gaussian, tf.zeros([4, 3]), 50, 30, seed=0, progress=True).samples.shape == (4, 50, 3)
+
+
+def slow(x):
+    return -0.5 * tf.reduce_sum(x**2, -1)
+
+
+def test_draws_until_they_are_enough(tmp_path):
+    settings = {"num_warmup": 0, "seed": 3, "step_size": 0.15, "max_tree_depth": 2, "chains": 16, "progress": True}
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*trajectories were cut", SamplingWarning)
+        with pytest.warns(SamplingWarning, match=r"R-hat|effective .* at_most=\.\.\."):
+            few = ab.mcmc.sample(slow, tf.zeros([1, 2]), 50, at_most=100, autosave=tmp_path / "run", **settings)
+        assert few.samples.shape == [16, 100, 2]
+        enough = ab.mcmc.sample(slow, tf.zeros([1, 2]), 50, at_most=5000, autosave=tmp_path / "run", **settings)
+        drawn = enough.samples.shape[1]
+        assert 100 < drawn < 5000 and drawn % 50 == 0
+        assert enough.stats["energy"].shape == [16, drawn]
+        at_once = ab.mcmc.sample(slow, tf.zeros([1, 2]), drawn, **settings)
+    np.testing.assert_array_equal(enough.samples, at_once.samples)
+    with pytest.raises(SettingError, match="at_most must be an int of at least 50, not 49"):
+        ab.mcmc.sample(slow, tf.zeros([1, 2]), 50, at_most=49, **settings)
