@@ -5,6 +5,7 @@ What is known of them exactly, by hand or by quadrature, is what the draws are h
 
 from __future__ import annotations
 
+import functools
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -23,6 +24,7 @@ from autobatch.mcmc.result import LARGEST_R_HAT, SMALLEST_ESS, named_parts
 tfd = tfp.distributions
 
 CHAINS, DRAWS, WARM_UP = 32, 500, 500
+AT_MOST = 20_000  # draws of each chain, of a run that goes on until they are enough
 FARTHEST = 4.0  # standard errors that a mean may be away
 
 
@@ -175,15 +177,14 @@ POSTERIORS: dict[str, Callable[[], Posterior]] = {
 }
 
 
-def ours(posterior: Posterior) -> Callable[[int], tuple[Any, np.ndarray, np.ndarray]]:
+def ours(posterior: Posterior, at_most: int = DRAWS) -> Callable[[int], tuple[Any, np.ndarray, np.ndarray]]:
     """Of a seed: the draws [chains, draws, ...], gradients and divergences [chains, draws]."""
+    settings = {"observed": posterior.observed, "chains": CHAINS, "at_most": at_most, "progress": False}
 
     def run(seed: int) -> tuple[Any, np.ndarray, np.ndarray]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ab.mcmc.SamplingWarning)
-            result = ab.mcmc.sample(
-                posterior.model, None, DRAWS, WARM_UP, seed, observed=posterior.observed, chains=CHAINS, progress=False
-            )
+            result = ab.mcmc.sample(posterior.model, None, DRAWS, WARM_UP, seed, **settings)
         return result.samples, np.asarray(result.stats["n_leapfrog"]), np.asarray(result.stats["diverging"])
 
     return run
@@ -206,7 +207,11 @@ def windowed(posterior: Posterior) -> Callable[[int], tuple[Any, np.ndarray, np.
     return run
 
 
-SYSTEMS = {"autobatch": ours, "TFP windowed": windowed}
+SYSTEMS = {
+    "autobatch": ours,
+    "autobatch, until it is enough": functools.partial(ours, at_most=AT_MOST),
+    "TFP windowed": windowed,
+}
 
 
 def judged(posterior: Posterior, run: Callable[[int], tuple[Any, np.ndarray, np.ndarray]]) -> Found:

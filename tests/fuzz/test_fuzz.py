@@ -12,7 +12,7 @@ fixed = settings(derandomize=True, deadline=None, database=None, suppress_health
 
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 def test_family(family):
-    @settings(fixed, max_examples=8)
+    @settings(fixed, max_examples=6)
     @given(example=family.examples)
     def run(example):
         family.check(example)
@@ -21,7 +21,7 @@ def test_family(family):
 
 
 @pytest.mark.compiles
-@settings(fixed, max_examples=8)
+@settings(fixed, max_examples=6)
 @given(text=programs(), values=arguments)
 def test_every_backend_is_right(text, values):
     f = accepted(text, values)
