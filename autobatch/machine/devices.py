@@ -24,8 +24,8 @@ ROUNDS = 16  # of the dispatch of that name, between two times that the device i
 MANY = (
     8  # runs of blocks in a turn of its loop, where blocks are few: on a GPU to begin one takes as long as ten kernels
 )
-MASKED, ASKED = 2.5, 8.5  # kernels that XLA makes of a block: among others in a round; in a loop or branch of its own;
-# and one for each product of matrices
+# Kernels that XLA makes of a block: among others in a round; in a loop or branch of its own; and one for each product.
+MASKED, ASKED = 2.5, 8.5
 OFTEN = 1 / 8  # of the lanes wait for a dear block, on average: if more do, it runs in each round
 OFTEN_IN_A_TURN = 1 - (1 - OFTEN) ** ROUNDS  # so many wait for it then after ROUNDS without it
 POPULATED = 0.45  # of what blocks do in rounds, how much is left where one runs only if many lanes wait: NUTS's share

@@ -157,14 +157,10 @@ def sample(
         for window in stages[at.stage : -1]:
             at, trace = chain.run(at, window)
             at = _tuned(at, window, Trace(*map(np.asarray, trace)), target_acceptance)
-        at, trace = chain.run(at, Window(max(num_results, at.trace.positions.shape[1]), "draw"))
-        while (drawn := trace.positions.shape[1]) < at_most and not has_mixed(np.asarray(trace.positions)):
-            more = min(num_results, at_most - drawn)
-            bar.total += more
-            at, trace = chain.run(at, Window(drawn + more, "draw"))
+        at, trace = chain.draw(at, num_results, at_most)
         checkpoint.write(at)
     result = Result(
-        problem.constrain(layout.to_parts(trace.positions, [count, drawn])),
+        problem.constrain(layout.to_parts(trace.positions, [count, trace.positions.shape[1]])),
         _named(trace.statistics),
         float(np.exp(at.log_step)),
         at.metric,
@@ -219,6 +215,17 @@ class _Chains:
         depth = sampler.max_tree_depth + 1
         self.function: Autobatched = run_chain.options(in_axes=axes, max_depth=depth, strategy=strategy)
         self.profile: Profile | None = None
+
+    def draw(self, at: Standing, each: int, at_most: int) -> tuple[Standing, Trace]:
+        """``each`` draws, and again as many until they are enough."""
+        drawn = each * max(1, math.ceil(at.trace.positions.shape[1] / each))  # behind what a file has
+        while True:
+            length = max(min(drawn, at_most), at.trace.positions.shape[1])
+            self.bar.total = at.taken - at.trace.positions.shape[1] + length
+            at, trace = self.run(at, Window(length, "draw"))
+            if length >= at_most or has_mixed(np.asarray(trace.positions)):
+                return at, trace
+            drawn = length + each
 
     def run(self, at: Standing, window: Window) -> tuple[Standing, Trace]:
         """The rest of a stage's transitions; returns its whole trace too."""

@@ -474,11 +474,11 @@ def test_draws_until_they_are_enough(tmp_path):
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*trajectories were cut", SamplingWarning)
         with pytest.warns(SamplingWarning, match=r"R-hat|effective .* at_most=\.\.\."):
-            few = ab.mcmc.sample(slow, tf.zeros([1, 2]), 50, at_most=100, autosave=tmp_path / "run", **settings)
-        assert few.samples.shape == [16, 100, 2]
+            few = ab.mcmc.sample(slow, tf.zeros([1, 2]), 50, at_most=120, autosave=tmp_path / "run", **settings)
+        assert few.samples.shape == [16, 120, 2]
         enough = ab.mcmc.sample(slow, tf.zeros([1, 2]), 50, at_most=5000, autosave=tmp_path / "run", **settings)
         drawn = enough.samples.shape[1]
-        assert 100 < drawn < 5000 and drawn % 50 == 0
+        assert 120 < drawn < 5000 and drawn % 50 == 0
         assert enough.stats["energy"].shape == [16, drawn]
         at_once = ab.mcmc.sample(slow, tf.zeros([1, 2]), drawn, **settings)
     np.testing.assert_array_equal(enough.samples, at_once.samples)
