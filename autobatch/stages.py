@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import dataclasses
+import html
 import os
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -37,6 +38,16 @@ class Lowered:
 
     def __repr__(self) -> str:
         return f"<{self._entry.__qualname__}, lowered for a batch of {self._taken.size}>\n{self.as_text()}"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the control-flow graphs, or, without Graphviz, the program."""
+        about, _, text = repr(self).partition("\n")
+        try:
+            shown = self.to_svg()
+            shown = shown[shown.index("<svg") :]
+        except errors.MissingPackageError:
+            shown = f"<pre>{html.escape(text)}</pre>"
+        return f"<p>{html.escape(about[1:-1])}</p>{shown}"
 
     @property
     def size(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import html
 import os
 import time
 import warnings
@@ -82,6 +83,11 @@ class Run:
     def __repr__(self) -> str:
         finished, members, steps = self.progress
         return f"<Run of {self._name}: {finished:,} of {members:,} members finished after {steps:,} steps>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        bar = f'<progress value="{self.progress.finished}" max="{self.progress.members}"></progress>'
+        return f"<p>{html.escape(repr(self)[1:-1])}<br>{bar}</p>"
 
     def advance(self, steps: int | None = None, seconds: float | None = None) -> Run:
         """Lets the machine work: to the end, or for so many steps or seconds; returns the run.
