@@ -15,6 +15,8 @@ from autobatch import cache
 
 SMALL_LOOP = "xla_cpu_small_while_loop_byte_threshold"
 DEFAULT = 1024  # bytes
+_RESET = "--xla_flags_reset=true"
+_SETTING = f" --xla_backend_extra_options={SMALL_LOOP}="
 EXECUTABLES = "ram://autobatch"
 _FOLDER = "--tf_xla_persistent_cache_directory="
 
@@ -22,20 +24,21 @@ _FOLDER = "--tf_xla_persistent_cache_directory="
 def heed_small_loops() -> bool:
     """Makes XLA heed what is set later; returns whether the user's own flags leave that to us."""
     flags = os.environ.get("XLA_FLAGS", "").strip()
+    if re.search(rf"{_RESET}{_SETTING}\d+$", flags):  # by the process that started this one
+        return True
     if SMALL_LOOP in flags or (flags and not flags.startswith("-")):  # set already, or the name of a file
         return False
-    os.environ["XLA_FLAGS"] = f"{flags} --xla_flags_reset=true".lstrip()
+    os.environ["XLA_FLAGS"] = f"{flags} {_RESET}".lstrip()
     set_small_loop(DEFAULT)
     return True
 
 
 def set_small_loop(limit: int) -> int:
     """Returns what it was."""
-    setting = f" --xla_backend_extra_options={SMALL_LOOP}="
     flags = os.environ.get("XLA_FLAGS", "")
-    before = re.findall(rf"{setting}(\d+)", flags)
-    others = re.sub(rf"{setting}\d+", "", flags)
-    os.environ["XLA_FLAGS"] = f"{others}{setting}{limit}"
+    before = re.findall(rf"{_SETTING}(\d+)", flags)
+    others = re.sub(rf"{_SETTING}\d+", "", flags)
+    os.environ["XLA_FLAGS"] = f"{others}{_SETTING}{limit}"
     return int(before[0]) if before else DEFAULT
 
 

@@ -108,6 +108,14 @@ def test_the_option_is_set_for_what_is_compiled_in_it(monkeypatch):
         assert set_now.endswith(before)
 
 
+def test_a_process_heeds_it_whose_parent_has_set_it(monkeypatch):
+    monkeypatch.setenv("XLA_FLAGS", "--xla_cpu_prefer_vector_width=256")
+    assert flags.heed_small_loops()
+    inherited = os.environ["XLA_FLAGS"]
+    assert flags.heed_small_loops()
+    assert os.environ["XLA_FLAGS"] == inherited
+
+
 @pytest.mark.parametrize("own", [f"--xla_backend_extra_options={flags.SMALL_LOOP}=5000", "/some/file"])
 def test_a_users_own_flags_are_left_alone(monkeypatch, own):
     monkeypatch.setenv("XLA_FLAGS", own)
