@@ -424,10 +424,7 @@ class Machine:
 
     def _restored(self, stack: tf.Tensor, depth: tf.Tensor) -> tf.Tensor:
         restored = tf.gather_nd(stack, tf.stack([depth, tf.range(self.size)], axis=1))
-        if self.guards or self.safe:
-            return restored
-        apart: Any = tf2xla.optimization_barrier(restored)
-        return apart[0]
+        return restored if self.guards or self.safe else apart(restored)
 
     def _jump(
         self,
@@ -470,6 +467,12 @@ class Machine:
         caller = tf.maximum(depth - 1, 0)
         target = tf.where(depth > 0, self._restored(state["pc stack"], caller), self.halt)
         return {"pc": tf.where(active, target, pc), "depth": tf.where(active, caller, depth)}
+
+
+def apart(leaf: tf.Tensor) -> tf.Tensor:
+    """The same: computed once, not again in each of XLA's kernels that use it."""
+    kept: Any = tf2xla.optimization_barrier(leaf)
+    return kept[0]
 
 
 def deeper(key: str, leaf: tf.Tensor, by: int) -> tf.Tensor:

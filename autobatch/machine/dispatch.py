@@ -10,8 +10,9 @@ from typing import NamedTuple, Protocol
 import tensorflow as tf
 
 from autobatch import ir
+from autobatch.ir.leaves import leaf_type
 from autobatch.machine import devices
-from autobatch.machine.blocks import Machine, State
+from autobatch.machine.blocks import Machine, State, apart
 from autobatch.machine.devices import MANY, OFTEN, OFTEN_IN_A_TURN, ROUNDS
 from autobatch.machine.partial import RunBlock
 from autobatch.machine.schedule import Choice
@@ -132,6 +133,8 @@ def rounds(
             new = machine.run_block(i, state, shared)
             if machine.max_steps is not None:  # of which those count that a lane waits for
                 new["steps"] = state["steps"] + tf.cast(tf.reduce_any(tf.equal(state["pc"], i)), tf.int32)
+            if _hands_on_rows(machine, i) and not machine.safe:
+                new["pc"] = apart(new["pc"])
             state = state | new
         return state
 
@@ -176,6 +179,14 @@ def rounds(
         return choose(state["pc"]), state
 
     return step
+
+
+def _hands_on_rows(machine: Machine, i: int) -> bool:
+    """Whether block ``i`` calls, with more than numbers: merged with what is called, its kernels would copy them."""
+    writes = machine.stored.blocks[i].writes
+    return isinstance(machine.program.blocks[i].terminator, ir.PushJump) and any(
+        leaf_type(leaf, machine.typed.types).shape for leaf in writes
+    )
 
 
 def _targets(terminator: ir.Terminator) -> tuple[int, ...]:
