@@ -18,7 +18,28 @@ from autobatch.errors import AutobatchError
 from tests.fuzz.running import AGREED, REFUSED, batched, plain
 from tests.fuzz.writer import Writer, indented
 
-PROGRAM = """@ab.autobatch
+PROGRAM = """class Body:
+    def __init__(self, place, speed):
+        self.place = place
+        self.speed = speed
+
+    def moved(self, by):
+        self.place = self.place + 0.5 * self.speed * by
+        return self.place - self.speed
+
+
+def at_least(z, low):
+    if z < low:
+        raise ValueError(z)
+    return z * low
+
+
+def halves(z, n):
+    for i in range(n):
+        yield z / (i + 2.0)
+
+
+@ab.autobatch
 def h(n, x, y):
     return {handed}
 
@@ -26,6 +47,7 @@ def h(n, x, y):
 @ab.autobatch
 def g(n, x, y):
     s, q, xs, k = tf.stack([y, x]), 0.5 * x, [y, x * y], n
+    d, o = {{"u": x, "v": c * y}}, Body(y, x)
     if n <= 0:
         return {leaf}
 {inner}
@@ -35,6 +57,7 @@ def g(n, x, y):
 @ab.autobatch
 def f(n, x, y):
     s, q, xs, k = tf.stack([x, y]), x - y, [x, y, c], 2
+    d, o = {{"u": y, "v": x * x}}, Body(x, -y)
 {body}
     return {result}, tf.tanh(s), q
 """
@@ -124,7 +147,14 @@ class _Writer(Writer):
         def x() -> str:
             return self.float(depth - 1)
 
-        leaves = [*("x", "y", "q", "w", "xs[0]", "xs[-1]", "s[1]", "v[1]"), "v[k % 3]", "s[n % 2]", "c", "-c"]
+        leaves = [
+            *("x", "y", "q", "w", "o.place", "o.speed", "d['u']", "d['v']"),
+            *("xs[0]", "xs[-1]", "s[1]", "v[1]"),
+            "v[k % 3]",
+            "s[n % 2]",
+            "c",
+            "-c",
+        ]
         if depth == 0:
             return self.pick(*leaves)
         return self.pick(
@@ -142,6 +172,9 @@ class _Writer(Writer):
             lambda: f"sum(a * {x()} for a in xs)",
             lambda: f"xs[{self.pick('k', 'n')} % len(xs)]",
             lambda: f"(lambda z: z * {x()} + q)({x()})",
+            lambda: f"o.moved({x()})",
+            lambda: f"sum(halves({x()}, {self.pick('n', '2')}))",
+            lambda: f"sum(d[key] * {x()} for key in d)",
         )
 
     def condition(self) -> str:
@@ -172,6 +205,9 @@ class _Writer(Writer):
             lambda: f"s = tf.stack([{self.float(1)}, s[0]])",
             lambda: f"s = tf.sin(s + {self.float(0)})",
             lambda: self.pick("k = k + 1", "k = n"),
+            lambda: f"d['{self.pick('u', 'v')}'] = {x()}",
+            lambda: f"o.{self.pick('place', 'speed')} {self.pick('=', '+=')} {x()}",
+            lambda: f"try:\n    q = at_least({x()}, {self.float(0)})\nexcept ValueError:\n    q = {x()}",
         ]
         if in_loop:
             simple.append(lambda: f"if {self.condition()}:\n    {self.pick('break', 'continue')}")
