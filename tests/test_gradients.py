@@ -340,6 +340,88 @@ def test_in_a_graph(name, jit_compile, place):
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
+@ab.autobatch
+def mostly_first(x, n):
+    """Its first loop records x, its second nothing, and runs twice."""
+    total, k = 0.0 * x, 2
+    while n > 0:
+        x, n = tf.sin(x), n - 1
+    while k > 0:
+        total, k = total + x, k - 1
+    return total
+
+
+@pytest.mark.parametrize("bounded", [False, True])
+def test_a_tape_for_steps_that_record_more_than_most(bounded, monkeypatch):
+    """It is full before its steps are, and somebody takes it away; where nobody can, there is room for all."""
+    monkeypatch.setattr(reversible, "MOST", 64)
+    n = tf.constant([80, 7, 80, 1])
+    steps = sum(block.counts[0] for block in mostly_first.options(shards=1, compact="never").lower(X, n).count().blocks)
+    expected = gradient(lambda x: mostly_first.options(backend="local_static")(x, n), X)
+    function = mostly_first.options(max_steps=int(steps) if bounded else None)
+    call = tf.function(function, autograph=False, jit_compile=True) if bounded else function
+    np.testing.assert_allclose(gradient(lambda x: call(x, n), X), expected, rtol=1e-12)
+
+
+@ab.autobatch
+def wanders(x, n):
+    """Behind a turn of its loop some return and some go on."""
+    while n > 0:
+        x = tf.sin(x) + x * wanders(0.5 * x, n - 2)
+        n = n - 1
+    return x
+
+
+@ab.autobatch
+def on_its_own_way(x, n):
+    both = tf.stack([x, 0.5 * x])
+    if n <= 0:
+        return x
+    both = in_between(x, n - 1) * both
+    return x + 0.0 * both[0]
+
+
+@ab.autobatch
+def in_between(x, n):
+    return on_its_own_way(x, n)
+
+
+@ab.autobatch
+def ends_outside(x, n):
+    """Its own last block runs behind the machine, not on it."""
+    return in_between(x, n - 1) + x, tf.tanh(x)
+
+
+@ab.autobatch
+def ends_inside(x, n):
+    if n <= 0:
+        return x
+    y = ends_inside(0.5 * x, n - 1)
+    return x * turned(y, n)
+
+
+@ab.autobatch
+def turned(y, n):
+    while n > 0:
+        y = tf.sin(y) + y * ends_inside(y, n - 3)
+        n = n - 1
+    return y
+
+
+@pytest.mark.parametrize("function", [ends_outside, ends_inside], ids=lambda f: f.__name__)
+def test_depth_where_members_ended(function):
+    expected = gradients(function.options(backend="local_static"), (X, N))
+    assert_same(gradients(function, (X, N)), expected, rtol=1e-12)
+
+
+def test_depth_is_recorded_only_where_some_return_and_some_go_on():
+    text = wanders.lower(X, N).as_text("adjoint")
+    assert "depth +1" in text
+    assert ", depth\n" in text
+    expected = gradients(wanders.options(backend="local_static"), (X, N))
+    assert_same(gradients(wanders, (X, N)), expected, rtol=1e-12)
+
+
 def test_tapes_that_stay():
     """A persistent tape, and one around another: first derivatives only."""
     with tf.GradientTape() as outer:

@@ -38,7 +38,7 @@ from autobatch.machine.counts import Measured
 from autobatch.machine.pieces import Shelf
 from autobatch.machine.recorder import Recording, record
 from autobatch.options import OPTIMIZATIONS, Options
-from autobatch.passes.adjoint import adjoint, captures
+from autobatch.passes.adjoint import captures
 from autobatch.passes.inference import UnrollingNeeded
 from autobatch.passes.optional_results import check_results
 from autobatch.passes.ragged_lists import any_of_numbers, take_lists
@@ -403,10 +403,11 @@ class Specialisation:
         given = {leaf for v in stored.program.inputs for leaf in leaves_of(v, stored.types)}
         floats = {leaf for leaf in given if has_derivatives(leaf_type(leaf, stored.types).dtype)}
         shared = {k for k, leaf in enumerate(stored.typed.shared) if has_derivatives(leaf.dtype)}
-        return adjoint(stored, floats, shared, captures(stored, only_variables=True))
+        return passes.differentiated(stored, floats, shared, captures(stored, only_variables=True))
 
     def _adjoint(self, options: Options, followed: Followed) -> AdjointProgram:
-        return adjoint(self.stack(options.optimizations), followed.inputs, followed.shared, followed.captured)
+        stored = self.stack(options.optimizations)
+        return passes.differentiated(stored, followed.inputs, followed.shared, followed.captured)
 
     def _gradients(self, size: int, options: Options, followed: Followed) -> Gradients:
         """What runs a batch of this size, also backwards."""

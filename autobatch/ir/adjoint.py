@@ -43,7 +43,8 @@ class BlockAdjoint:
     """What a block records as it runs, and what it does to cotangents.
 
     reads: the registers that its pullbacks need as they were when it began; written: those that it overwrites.
-    records: the registers of which it puts what they held on the tape; records_depth: likewise the depth.
+    records: the registers of which it puts what they held on the tape; records_depth: likewise the depth, where some
+    lanes return and some do not; else pushes: how many frames each lane saves, if anyone has to know.
     cotangents: the registers whose cotangents it changes.
     """
 
@@ -53,6 +54,7 @@ class BlockAdjoint:
     cotangents: frozenset[Leaf]
     records: tuple[Leaf, ...] = ()
     records_depth: bool = False
+    pushes: int = 0
 
     @property
     def taped(self) -> list[Leaf]:
@@ -70,7 +72,8 @@ class BlockAdjoint:
     @property
     def is_idle(self) -> bool:
         """Whether there is nothing to do when it is run backwards."""
-        return not (self.cotangents or self.records or self.records_depth or self.stacks or self.sources)
+        knows = self.records or self.records_depth or self.pushes
+        return not (knows or self.cotangents or self.stacks or self.sources)
 
 
 @dataclass(frozen=True)
@@ -120,7 +123,9 @@ class AdjointProgram:
         for i, block in enumerate(self.blocks):
             depth = ["depth"] if block.records_depth else []
             taped = [*map(leaf_name, block.records), *(f"restored {leaf_name(leaf)}" for leaf in block.taped), *depth]
-            lines.append(f"block {i}: " + ("nothing" if block.is_idle else f"records {', '.join(taped) or 'nothing'}"))
+            pushes = f"; depth {block.pushes:+d}" if block.pushes else ""
+            does = "nothing" if block.is_idle else f"records {', '.join(taped) or 'nothing'}{pushes}"
+            lines.append(f"block {i}: {does}")
             lines += [f"  {_line(part, k)}" for k, part in reversed([*enumerate(block.parts)]) if _does(part)]
         return "\n".join(lines)
 

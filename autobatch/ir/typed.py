@@ -93,6 +93,16 @@ class TypedStackProgram:
         types = [f"  {v}: {describe(t)}" for v, t in self.types.items()]
         return "\n".join([str(self.program), *functions, *epilogue, "types:", *types])
 
+    def next_blocks(self, i: int) -> set[int]:
+        """Those that may run right behind block ``i``: callees too, and where a return may lead."""
+        blocks = self.program.blocks
+        end = blocks[i].terminator
+        found = set(end.targets if isinstance(end, ir.PushJump) else ir.successors(end))
+        if ir.may_return(end):
+            calls = [block.terminator for block in blocks if isinstance(block.terminator, ir.PushJump)]
+            found |= {call.return_to for call in calls if self.owners[call.targets[0]] == self.owners[i]}
+        return (found if self.epilogue is None else found | {self.epilogue}) - {ir.RETURN}
+
     def with_blocks(self, order: Sequence[int]) -> TypedStackProgram:
         """The program with these of its blocks, in this order; no other is jumped to."""
         to = {old: new for new, old in enumerate(order)}

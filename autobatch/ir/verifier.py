@@ -6,6 +6,7 @@
     stack programs  what a function pushes it pops before it returns, and paths that meet have pushed the same; every
                     read is of a variable that every path has set and that no call since has set anew
     StoredProgram   what is live has a register; no two leaves that live at once share one
+    AdjointProgram  what a pullback needs is recorded before it is overwritten: see adjoint_verifier.py
 
 ``passes.run`` verifies after every pass where the environment has AUTOBATCH_VERIFY=1, as the tests do.
 """
@@ -25,19 +26,19 @@ from autobatch.ir.types import JoinError, Static, Type, describe, join, leaves, 
 from autobatch.language.lists import MemberList
 
 
-def _fail(what: str, place: ir.Location | None = None) -> NoReturn:
+def fail(what: str, place: ir.Location | None = None) -> NoReturn:
     raise errors.InvalidProgramError(what, [(place, "")])
 
 
-def _check(holds: bool, what: str, place: ir.Location | None = None) -> None:
+def check(holds: bool, what: str, place: ir.Location | None = None) -> None:
     if not holds:
-        _fail(what, place)
+        fail(what, place)
 
 
 @singledispatch
 def verify(program: Any) -> None:
     """Raises InvalidProgramError, which says what is wrong and where."""
-    _fail(f"{type(program).__name__} is no program.")
+    fail(f"{type(program).__name__} is no program.")
 
 
 # --- the local language ---------------------------------------------------------------------------
@@ -46,8 +47,8 @@ def verify(program: Any) -> None:
 @verify.register
 def _(program: ir.Program) -> None:
     names = [function.name for function in program.functions]
-    _check(bool(names), "There is no function.")
-    _check(len(set(names)) == len(names), f"Two functions have one name: {names}.")
+    check(bool(names), "There is no function.")
+    check(len(set(names)) == len(names), f"Two functions have one name: {names}.")
     for function in program.functions:
         _verify_function(function, program)
 
@@ -62,21 +63,21 @@ def _verify_function(function: ir.Function, program: ir.Program) -> None:
             if isinstance(op, ir.Call):
                 callee = callees.get(op.function)
                 if callee is None:
-                    _fail(f"Block {i} {where} calls `{op.function}`, which does not exist.", op.location)
+                    fail(f"Block {i} {where} calls `{op.function}`, which does not exist.", op.location)
                 counts, wanted = (len(op.inputs), len(op.outputs)), (len(callee.inputs), len(callee.outputs))
-                _check(counts == wanted, f"Block {i} {where}: {op} does not fit {callee.signature}.", op.location)
+                check(counts == wanted, f"Block {i} {where}: {op} does not fit {callee.signature}.", op.location)
 
 
 def _verify_blocks(blocks: Sequence[ir.Block], ops: Any, terminators: Any, where: str) -> None:
-    _check(bool(blocks), f"There is no block {where}.")
+    check(bool(blocks), f"There is no block {where}.")
     for i, block in enumerate(blocks):
         for op in block.ops:
-            _check(isinstance(op, ops), f"Block {i} {where} has the operation `{op}` of another language.")
+            check(isinstance(op, ops), f"Block {i} {where} has the operation `{op}` of another language.")
             _distinct(ir.writes(op), f"outputs of `{op}` in block {i} {where}")
         end = block.terminator
-        _check(isinstance(end, terminators), f"Block {i} {where} ends in `{end}`, of another language.")
+        check(isinstance(end, terminators), f"Block {i} {where} ends in `{end}`, of another language.")
         for target in _targets(end):
-            _check(0 <= target < len(blocks), f"Block {i} {where} goes on to block {target}, which does not exist.")
+            check(0 <= target < len(blocks), f"Block {i} {where} goes on to block {target}, which does not exist.")
 
 
 def _targets(end: ir.Terminator) -> tuple[int, ...]:
@@ -84,7 +85,7 @@ def _targets(end: ir.Terminator) -> tuple[int, ...]:
 
 
 def _distinct(names: Sequence[str], what: str) -> None:
-    _check(len(set(names)) == len(names), f"A name comes twice among the {what}: {', '.join(names)}.")
+    check(len(set(names)) == len(names), f"A name comes twice among the {what}: {', '.join(names)}.")
 
 
 # --- types ----------------------------------------------------------------------------------------
@@ -96,7 +97,7 @@ def _(typed: TypedProgram) -> None:
     for function in typed.program.functions:
         live = reachable(function.blocks)
         unreached = [i for i in range(len(function.blocks)) if i not in live]
-        _check(not unreached, f"Nothing leads to the blocks {unreached} of `{function.name}`.")
+        check(not unreached, f"Nothing leads to the blocks {unreached} of `{function.name}`.")
         _verify_reads(function)
         _verify_types(function, typed)
 
@@ -114,7 +115,7 @@ def _verify_reads(function: ir.Function) -> None:
 
 def _all_set(read: Iterable[str], unset: Collection[str], where: str, place: ir.Location | None = None) -> None:
     for v in read:
-        _check(v not in unset, f"{where} reads `{v}`, which some path leaves unset.", place)
+        check(v not in unset, f"{where} reads `{v}`, which some path leaves unset.", place)
 
 
 def _read_at_end(end: ir.Terminator, outputs: Iterable[str]) -> tuple[str, ...]:
@@ -126,7 +127,7 @@ def _read_at_end(end: ir.Terminator, outputs: Iterable[str]) -> tuple[str, ...]:
 def _verify_types(function: ir.Function, typed: TypedProgram) -> None:
     types = typed.of(function.name)
     for v in (*function.inputs, *function.outputs):
-        _check(v in types, f"`{v}` of `{function.name}` has no type.", function.location)
+        check(v in types, f"`{v}` of `{function.name}` has no type.", function.location)
     for i, block in enumerate(function.blocks):
         where = f"Block {i} of `{function.name}`"
         made: set[str] = set()  # of which straight-line code may know more than their variables' types
@@ -156,17 +157,17 @@ def _fits(have: Type, want: Type, where: str, place: ir.Location) -> None:
         fits = same(join(have, want), want)
     except JoinError:
         fits = False
-    _check(fits, f"{where} gives {describe(have)} to what holds {describe(want)}.", place)
+    check(fits, f"{where} gives {describe(have)} to what holds {describe(want)}.", place)
 
 
 def _verify_condition(end: ir.Terminator, types: Mapping[str, Type], where: str) -> None:
     for v in _read_at_end(end, ()):
-        _check(v in types, f"{where} branches on `{v}`, which has no type.")
+        check(v in types, f"{where} branches on `{v}`, which has no type.")
         found = leaves(types[v])
         if isinstance(types[v], MemberList):
             continue
         scalar = len(found) == 1 and not isinstance(found[0], Static) and getattr(found[0], "shape", ()) == ()
-        _check(scalar, f"{where} branches on `{v}`, which is {describe(types[v])}.")
+        check(scalar, f"{where} branches on `{v}`, which is {describe(types[v])}.")
 
 
 # --- the stack language ---------------------------------------------------------------------------
@@ -183,25 +184,25 @@ def _verify_stack_program(typed: TypedStackProgram) -> None:
     _distinct(program.inputs, f"inputs {where}")
     ends = ir.Jump | ir.Branch | ir.PushJump | ir.Return | ir.Raise
     _verify_blocks(program.blocks, ir.Update | ir.Push | ir.Pop, ends, where)
-    _check(len(typed.owners) == len(program.blocks), "Not every block has an owner.")
-    _check(not typed.flows or len(typed.flows) == len(program.blocks), "Not every block's leaves are known.")
+    check(len(typed.owners) == len(program.blocks), "Not every block has an owner.")
+    check(not typed.flows or len(typed.flows) == len(program.blocks), "Not every block's leaves are known.")
     if typed.epilogue is not None:
-        _check(isinstance(program.blocks[typed.epilogue].terminator, ir.Return), "The epilogue does not return.")
+        check(isinstance(program.blocks[typed.epilogue].terminator, ir.Return), "The epilogue does not return.")
     for i, block in enumerate(program.blocks):
         made: set[str] = set()
         for op in block.ops:
             if isinstance(op, ir.Push):
                 single = op.function == ir.COPY and len(op.outputs) == 1
-                _check(single, f"Block {i}: `{op}` does more than save one variable and copy another.", op.location)
+                check(single, f"Block {i}: `{op}` does more than save one variable and copy another.", op.location)
             if isinstance(op, ir.Assign):
                 _verify_copy(op, typed.types, made, f"Block {i}")
                 made.update(op.outputs)
         _verify_condition(block.terminator, typed.types, f"Block {i}")
         if isinstance(block.terminator, ir.PushJump):
             callees = {typed.owners[target] for target in block.terminator.targets}
-            _check(len(callees) == 1, f"Block {i} calls {len(callees)} functions at once.")
+            check(len(callees) == 1, f"Block {i} calls {len(callees)} functions at once.")
             back = typed.owners[block.terminator.return_to] == typed.owners[i]
-            _check(back, f"A call of block {i} returns to another function's block {block.terminator.return_to}.")
+            check(back, f"A call of block {i} returns to another function's block {block.terminator.return_to}.")
 
 
 _Pushed = tuple[tuple[str, tuple[frozenset[Leaf], ...]], ...]  # for each variable what was set of it at each push
@@ -241,7 +242,7 @@ class _Frames:
     def _met(self, i: int, one: _Pushed, other: _Pushed) -> _Pushed:
         """What is pushed where paths meet: the same variables as often, set where they are on both."""
         counts = [{v: len(saved) for v, saved in pushed} for pushed in (one, other)]
-        _check(counts[0] == counts[1], f"Paths that meet at block {i} have pushed {counts[0]} and {counts[1]}.")
+        check(counts[0] == counts[1], f"Paths that meet at block {i} have pushed {counts[0]} and {counts[1]}.")
         pairs = zip(one, other, strict=True)
         return tuple((v, tuple(a & b for a, b in zip(ours, theirs, strict=True))) for (v, ours), (_, theirs) in pairs)
 
@@ -255,7 +256,7 @@ class _Frames:
                 pushed.setdefault(v, []).append(frozenset(valid & self._all([v])))
             if isinstance(op, ir.Pop):
                 for v in op.variables:
-                    _check(bool(pushed.get(v)), f"Block {i} pops `{v}`, which its frame has not pushed.", op.location)
+                    check(bool(pushed.get(v)), f"Block {i} pops `{v}`, which its frame has not pushed.", op.location)
                     valid = valid - self._all([v]) | pushed[v].pop()
             elif ir.reads(op) != ir.writes(op):
                 valid |= self._all(op.outputs)
@@ -267,12 +268,12 @@ class _Frames:
     def _is_set(self, i: int, variable: str, valid: Collection[Leaf], place: ir.Location | None) -> None:
         missing = self._all([variable]) - set(valid)
         what = f"Block {i} reads `{variable}`, which some path leaves unset, or which a call since has set anew."
-        _check(not missing, what, place)
+        check(not missing, what, place)
 
     def _successors(self, i: int, valid: frozenset[Leaf], pushed: tuple) -> list[tuple[int, _State]]:
         end, owners = self.blocks[i].terminator, self.typed.owners
         if ir.may_return(end):
-            _check(not pushed, f"Block {i} returns with {[v for v, _ in pushed]} still pushed.")
+            check(not pushed, f"Block {i} returns with {[v for v, _ in pushed]} still pushed.")
             for v in owners[i].outputs:
                 self._is_set(i, v, valid, None)
         if isinstance(end, ir.PushJump):
@@ -280,7 +281,7 @@ class _Frames:
             after = valid - self._set_inside(end.targets) | self._all(owners[end.targets[0]].outputs)
             return [*inside, (end.return_to, (after, pushed))]
         away = [target for target in ir.successors(end) if owners[target] != owners[i]]
-        _check(not (away and pushed), f"Block {i} goes on to another function with {[v for v, _ in pushed]} pushed.")
+        check(not (away and pushed), f"Block {i} goes on to another function with {[v for v, _ in pushed]} pushed.")
         return [(target, (valid, pushed)) for target in ir.successors(end)]
 
 
@@ -291,19 +292,19 @@ class _Frames:
 def _(stored: StoredProgram) -> None:
     typed, registers, count = stored.typed, stored.registers, len(stored.program.blocks)
     _verify_stack_program(typed)
-    _check(len(stored.blocks) == count, "Not every block's storage is known.")
-    _check(not stored.costs or len(stored.costs) == count, "Not every block has a cost.")
-    _check(not stored.order or sorted(stored.order) == list(range(count)), "The visit order is no order of the blocks.")
+    check(len(stored.blocks) == count, "Not every block's storage is known.")
+    check(not stored.costs or len(stored.costs) == count, "Not every block has a cost.")
+    check(not stored.order or sorted(stored.order) == list(range(count)), "The visit order is no order of the blocks.")
     for leaf, register in registers.items():
-        _check(registers.get(register) == register, f"The register of {leaf} is none: {register}.")
+        check(registers.get(register) == register, f"The register of {leaf} is none: {register}.")
     for v in typed.program.outputs:
-        _check(all(leaf in registers for leaf in leaves_of(v, typed.types)), f"The result `{v}` has no register.")
+        check(all(leaf in registers for leaf in leaves_of(v, typed.types)), f"The result `{v}` has no register.")
     for i, block in enumerate(stored.blocks):
         _verify_live(i, block, stored)
         for which, live in (("start", block.reads), ("end", block.end)):
             held = sorted(registers[leaf] for leaf in live if leaf in registers)
-            _check(len(held) == len(live), f"A leaf that lives at the {which} of block {i} has no register.")
-            _check(len(set(held)) == len(held), f"Two leaves that live at the {which} of block {i} share a register.")
+            check(len(held) == len(live), f"A leaf that lives at the {which} of block {i} has no register.")
+            check(len(set(held)) == len(held), f"Two leaves that live at the {which} of block {i} share a register.")
     _verify_across_calls(stored)
 
 
@@ -315,10 +316,10 @@ def _verify_live(i: int, block: BlockStorage, stored: StoredProgram) -> None:
     for step in reversed(block.steps):
         read = [sources for leaf, sources in step.sources.items() if leaf in needed]
         needed = (needed - set(step.sources)).union(step.needs, step.saves & stored.stacked, *read)
-    _check(needed <= block.reads, f"Block {i} needs {sorted(needed - block.reads)}, not said to be live at its start.")
-    _check(block.writes <= block.end, f"Block {i} writes {sorted(block.writes - block.end)}, which nothing reads.")
+    check(needed <= block.reads, f"Block {i} needs {sorted(needed - block.reads)}, not said to be live at its start.")
+    check(block.writes <= block.end, f"Block {i} writes {sorted(block.writes - block.end)}, which nothing reads.")
     later = _live_behind(i, stored) - _held(block.end, stored)
-    _check(not later, f"What follows block {i} needs {sorted(later)}, which does not outlive it.")
+    check(not later, f"What follows block {i} needs {sorted(later)}, which does not outlive it.")
 
 
 def _held(live: Iterable[Leaf], stored: StoredProgram) -> set[Leaf]:
@@ -348,4 +349,4 @@ def _verify_across_calls(stored: StoredProgram) -> None:
             for j in sorted(inside):
                 others = stored.blocks[j].end - needed
                 shared = _held(needed, stored) & _held(others, stored)
-                _check(not shared, f"What block {i} keeps across a call shares {sorted(shared)} with block {j}.")
+                check(not shared, f"What block {i} keeps across a call shares {sorted(shared)} with block {j}.")

@@ -82,7 +82,7 @@ class AdjointMachine:
         keys = {"pc", *self.tape.rows_taken(i), *map(_cotangent, block.cotangents), *map(stack_key, block.stacks)}
         keys |= {self.machine.register(register) for register in block.records if register in self.adjoint.held}
         keys |= {self._sum(source) for source in block.sources}
-        return tuple(sorted(keys | ({"depth"} if block.records_depth else set())))
+        return tuple(sorted(keys | ({"depth"} if block.records_depth or block.pushes else set())))
 
     def _sum(self, source: Source) -> str:
         return f"sum {self.sums.index(source)}"
@@ -93,8 +93,10 @@ class AdjointMachine:
         new: State = {
             self.machine.register(register): state[self.machine.register(register)] for register in adjoint.held
         }
+        ended = tf.equal(state["pc"], self.machine.halt)
         if adjoint.holds_depth:
-            new["depth"] = state["depth"]
+            has_returned = ended & (not self.machine.has_epilogue)  # from no frame: it had saved none
+            new["depth"] = tf.where(has_returned, -1, state["depth"])
         for register in adjoint.registers:
             type_ = leaf_type(register, adjoint.stored.types)
             new[_cotangent(register)] = tf.zeros([z, *type_.shape], type_.dtype)
@@ -104,7 +106,6 @@ class AdjointMachine:
         for source in self.sums:
             new[self._sum(source)] = self._nothing(source, shared)
         if self.machine.has_epilogue:
-            ended = tf.equal(state["pc"], self.machine.halt)
             place = {"pc": tf.constant(0)}  # runs once, outside of all loops
             return new | self._pulled(self.machine.halt, new | place, results, ended, shared)
         for leaf, cotangent in results.items():
@@ -145,6 +146,8 @@ class AdjointMachine:
             *(["depth"] * block.records_depth),
         ]
         before = dict(zip(recorded, values, strict=True))
+        if "depth" in state:
+            before["depth"] = tf.where(lanes, before.get("depth", state["depth"] - block.pushes), state["depth"])
         new |= {key: before[key] for key in self.changes(i) if key in before}
         put = {r: leaf for r, leaf in self.adjoint.stored.put(i).items() if r in self.adjoint.registers}
         outputs = {leaf: state[_cotangent(register)] for register, leaf in put.items()}

@@ -62,7 +62,7 @@ class Reversible:
     ):
         machine, self.loop_limit = fitted(machine, options)
         self.adjoint, self.parts, self.count, self.options = adjoint, parts, count, options
-        self.tape = Tape(adjoint, machine.size, steps or _steps(machine, adjoint))
+        self.tape = Tape(adjoint, machine.size, steps or _steps(machine, adjoint), for_all=steps is not None)
         self.machine = Taped.of(machine, self.tape)
         self._traced: dict[Callable, Callable] = {}
 
@@ -191,6 +191,6 @@ class Reversible:
 
 def _steps(machine: Machine, adjoint: AdjointProgram) -> int:
     """Of a tape with which the machine's loop is still one that XLA makes one function of, if there is one."""
-    step = Tape(adjoint, machine.size, 1).bytes
+    step = max(1, Tape(adjoint, machine.size, FEWEST).bytes // FEWEST)
     room = LARGEST - 2 * machine.size * lane_bytes(machine)
     return min(max(FEWEST, room // step if room >= FEWEST * step else LARGE // step), MOST)

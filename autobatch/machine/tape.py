@@ -1,12 +1,13 @@
 """The tape: what a machine's steps overwrite and their pullbacks will need, in the order of the steps.
 
 It has a row for each step that has to be run backwards: which block it was, and for which lanes.  What such a step
-records, whole registers [Z, ...], goes to the rows of a pool for its dtype and shape.  The step after the last row of
-any of them has to wait until someone has taken the tape away.
+records, whole registers [Z, ...], goes to the rows of a pool for its dtype and shape.  Where the next step might find
+no row in one of them, it has to wait until someone has taken the tape away.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -47,11 +48,15 @@ class Pool:
 
 @dataclass(frozen=True)
 class Tape:
-    """The layout of a tape for ``steps`` steps of ``size`` lanes."""
+    """The layout of a tape for ``steps`` steps of ``size`` lanes.
+
+    for_all: whether there is room for any such steps; else for as many of each block, and it may be full earlier.
+    """
 
     program: AdjointProgram
     size: int
     steps: int
+    for_all: bool = False
 
     @cached_property
     def pools(self) -> dict[Pool, int]:
@@ -60,6 +65,14 @@ class Tape:
         for i in range(len(self.program.blocks)):
             most |= Counter(self.recorded(i))
         return dict(sorted(most.items(), key=lambda pair: pair[0].name))
+
+    @cached_property
+    def room(self) -> dict[Pool, int]:
+        """The rows of each pool."""
+        recording = [i for i, block in enumerate(self.program.blocks) if not block.is_idle]
+        rows = Counter[Pool](itertools.chain.from_iterable(map(self.recorded, recording)))
+        shares = {pool: most if self.for_all else rows[pool] / len(recording) for pool, most in self.pools.items()}
+        return {pool: max(self.pools[pool], math.ceil(self.steps * share)) for pool, share in shares.items()}
 
     def recorded(self, i: int) -> list[Pool]:
         """For all that block ``i`` records, in order, the pool of its row: registers, what it restores, the depth."""
@@ -70,8 +83,8 @@ class Tape:
 
     @property
     def bytes(self) -> int:
-        of_lane = 1 + sum(pool.bytes * most for pool, most in self.pools.items())
-        return self.steps * (4 + self.size * of_lane)
+        pools = sum(pool.bytes * rows for pool, rows in self.room.items())
+        return self.steps * (4 + self.size) + self.size * pools
 
     def empty(self) -> State:
         state = {
@@ -80,8 +93,8 @@ class Tape:
             ROWS: tf.zeros([], tf.int32),
             FULL: tf.constant(self.steps == 0),
         }
-        for pool, most in self.pools.items():
-            state[pool.name] = tf.zeros([self.steps * most, self.size, *pool.shape], pool.dtype)
+        for pool, rows in self.room.items():
+            state[pool.name] = tf.zeros([rows, self.size, *pool.shape], pool.dtype)
             state[pool.rows] = tf.zeros([], tf.int32)
         return state
 
@@ -102,6 +115,8 @@ class Tape:
             row = new.get(pool.rows, state[pool.rows])
             new[pool.name] = _put(new.get(pool.name, state[pool.name]), row, value)
             new[pool.rows] = row + 1
+        for pool in dict.fromkeys(self.recorded(i)):
+            new[FULL] |= new[pool.rows] + self.pools[pool] > self.room[pool]
         return new
 
     def last(self, state: State, rows: tf.Tensor) -> tf.Tensor:

@@ -6,12 +6,18 @@ A pass is a function from program to program, in a file of its own, and a line h
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from autobatch import errors
+from autobatch.ir import adjoint_verifier as adjoint_verifier
+from autobatch.ir.adjoint import AdjointProgram
+from autobatch.ir.leaves import Leaf
+from autobatch.ir.stored import StoredProgram
 from autobatch.ir.verifier import verify
+from autobatch.passes.adjoint import adjoint
 from autobatch.passes.aliasing import share_changes
 from autobatch.passes.block_order import costly_last, epilogue_last
 from autobatch.passes.changed_arguments import hand_back
@@ -105,6 +111,13 @@ def _verify_after(done: Pass, program: Any) -> None:
             error.places,
             "this is a bug of autobatch; f.options(optimizations=...) may leave the pass out.",
         ) from error
+
+
+def differentiated(
+    stored: StoredProgram, inputs: Collection[Leaf], shared: Collection[int], captured: Mapping[int, Any]
+) -> AdjointProgram:
+    """How the program is run backwards; see ``passes/adjoint.py``."""
+    return run([Pass("adjoint", partial(adjoint, inputs=inputs, shared=shared, captured=captured))], stored)
 
 
 def until(name: str) -> tuple[Pass, ...]:

@@ -274,7 +274,7 @@ class _Analysis:
 
     def _recording(self, blocks: Sequence[BlockAdjoint], depth: bool) -> Iterator[BlockAdjoint]:
         """The blocks with what they record: what they overwrite of what a pullback, theirs or an earlier one, needs."""
-        after = [self._after(i) for i in range(len(blocks))]
+        after = [self.stored.typed.next_blocks(i) for i in range(len(blocks))]
         before: list[set[Leaf]] = [set() for _ in blocks]
         changed = True
         while changed:
@@ -287,17 +287,14 @@ class _Analysis:
         for i, block in enumerate(blocks):
             records = tuple(sorted((before[i] | block.reads) & block.written))
             terminator = self.stored.program.blocks[i].terminator
-            moves = isinstance(terminator, ir.PushJump) or ir.may_return(terminator)
-            yield replace(block, records=records, records_depth=depth and moves)
+            pushes = _pushes(terminator) if depth else 0
+            yield replace(block, records=records, records_depth=pushes is None, pushes=pushes or 0)
 
-    def _after(self, i: int) -> set[int]:
-        """The blocks that may run behind this one."""
-        program, owners = self.stored.program, self.stored.typed.owners
-        terminator = program.blocks[i].terminator
-        found = set(ir.successors(terminator.then if isinstance(terminator, ir.PushJump) else terminator))
-        if ir.may_return(terminator):
-            calls = [b.terminator for b in program.blocks if isinstance(b.terminator, ir.PushJump)]
-            found |= {call.return_to for call in calls if owners[call.targets[0]] == owners[i]}
-        if self.stored.typed.epilogue is not None:
-            found.add(self.stored.typed.epilogue)
-        return found - {ir.RETURN}
+
+def _pushes(terminator: ir.Terminator) -> int | None:
+    """How many frames a lane saves there; None if that depends on where it goes."""
+    if isinstance(terminator, ir.PushJump):
+        return 1
+    if isinstance(terminator, ir.Return):
+        return -1
+    return None if ir.may_return(terminator) else 0

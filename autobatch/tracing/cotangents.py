@@ -13,6 +13,7 @@ from autobatch.ir.leaves import Leaf
 from autobatch.tracing.lanes import Lanes
 from autobatch.tracing.pullback import Pullback
 
+_ADDING = {"AddN", "AddV2"}
 _LINEAR = {"Identity", "Neg", "Reshape", "Transpose", "ExpandDims", "Squeeze", "Sum", "Cast"}  # in their first input
 
 
@@ -85,7 +86,8 @@ class Cotangents(Lanes):
             others = [self._found(other) for other in operation.inputs[1:]]
             if not any(other.is_stacked for other in others):
                 return self._again(operation, [self._sum(operation.inputs[0]), *(other.t for other in others)])
-        if operation.type in ("AddN", "AddV2") and len({tuple(each.shape) for each in operation.inputs}) == 1:
+        alike = len({tuple(each.shape) for each in operation.inputs}) == 1
+        if operation.type in _ADDING and alike and any(map(_has_own_sum, operation.inputs)):
             return tf.add_n([self._sum(each) for each in operation.inputs])
         if operation.type == "MatMul":
             a, b = map(self._found, operation.inputs)
@@ -117,3 +119,13 @@ class Cotangents(Lanes):
         graph: Any = tf.compat.v1.get_default_graph()
         dtypes = [tensor.dtype for tensor in operation.outputs]
         return graph.create_op(operation.type, list(inputs), dtypes, attrs=operation.node_def.attr).outputs[0]
+
+
+def _has_own_sum(tensor: tf.Tensor) -> bool:
+    """Whether there is more in it than numbers to add up: what ``Cotangents._sum`` finds, as far as it looks."""
+    operation = tensor.op
+    if operation.type in _ADDING:
+        return any(map(_has_own_sum, operation.inputs))
+    if operation.type in _LINEAR:
+        return _has_own_sum(operation.inputs[0])
+    return operation.type in ("MatMul", "UnsortedSegmentSum")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import tensorflow as tf
 
 from autobatch import errors, ir
@@ -76,9 +77,15 @@ def _factors(graph: tf.Graph, cotangents: Iterable[tf.Tensor]) -> dict[str, int]
         at = [k for k, tensor in enumerate(operation.inputs) if tensor.op.name in behind]
         if at:
             behind.add(operation.name)
-        if len(at) == 1 and operation.type in _MULTIPLYING:
+        if len(at) == 1 and operation.type in _MULTIPLYING and not _is_tame(operation.inputs[1 - at[0]]):
             found[operation.name] = at[0]
     return found
+
+
+def _is_tame(tensor: tf.Tensor) -> bool:
+    """Whether it is a constant that zero may be multiplied with, or divided by."""
+    value = tf.get_static_value(tensor) if tensor.op.type == "Const" else None
+    return value is not None and bool(np.all(np.isfinite(value) & (value != 0)))
 
 
 def float_origins(traced: Traced, outputs: Mapping[Leaf, tf.Tensor]) -> dict[Leaf, frozenset[Source]]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 import tensorflow as tf
 
+import autobatch as ab
 from autobatch import ir, passes
 from autobatch.errors import InvalidProgramError
 from autobatch.ir.parser import parse, parse_typed
@@ -185,6 +186,49 @@ def test_registers():
     short = tuple(replace(block, end=frozenset(), writes=frozenset()) for block in program.blocks)
     with pytest.raises(InvalidProgramError, match="which does not outlive it|needs"):
         verify(replace(program, blocks=short))
+
+
+@ab.autobatch
+def product(x, n):
+    if n <= 0:
+        return x
+    return product(0.5 * x, n - 1) * x
+
+
+def test_adjoint_programs():
+    lowered = product.lower(tf.ones([2]), tf.constant([1, 2]))
+    adjoint = lowered._program.adjoint(lowered._options)
+    verify(adjoint)
+
+    def broken(i, **change):
+        blocks = list(adjoint.blocks)
+        blocks[i] = replace(blocks[i], **change)
+        return replace(adjoint, blocks=tuple(blocks))
+
+    recording = next(i for i, block in enumerate(adjoint.blocks) if block.records)
+    (calling,) = (i for i, block in enumerate(adjoint.blocks) if block.pushes == 1)
+    (popping,) = (i for i, block in enumerate(adjoint.blocks) if block.taped)
+    part = next(part for part in adjoint.blocks[popping].parts if part.taped)
+    others = tuple(replace(each, taped=()) if each is not part else each for each in adjoint.blocks[popping].parts)
+    moved = tuple(replace(each, stacks=(("call", 0),)) for each in others)
+    made = tuple(replace(each, outputs=(("n", 0),)) for each in others)
+    for wrong, message in (
+        (broken(recording, records=()), "needs backwards, and does not record it"),
+        (broken(calling, pushes=0), "does not know how deep its lanes were"),
+        (broken(recording, records_depth=True), "does not know how deep its lanes were"),
+        (broken(calling, records=(("r", 0), ("nobody", 0))), "records `nobody`, and does not write it"),
+        (broken(calling, written=frozenset()), "writes other registers than its adjoint knows"),
+        (broken(calling, cotangents=frozenset({("n", 0)})), "the cotangent of `n`, which has none"),
+        (broken(popping, parts=()), "Not every part of block"),
+        (broken(popping, parts=moved), "moves a cotangent of `call`, which it neither saves nor restores"),
+        (broken(popping, parts=made), "has to do with `n`, and does not set it"),
+        (replace(adjoint, blocks=()), "Not every block has an adjoint"),
+        (replace(adjoint, registers=adjoint.registers | {("n", 0)}), "`n` has a cotangent, and is int32"),
+        (replace(adjoint, registers=adjoint.registers | {("arg", 0)}), "`arg` has a cotangent, and is no register"),
+        (replace(adjoint, stacks=adjoint.stacks | {("call", 0)}), "The stack of `call` has cotangents"),
+    ):
+        with pytest.raises(InvalidProgramError, match=message):
+            verify(wrong)
 
 
 def dropping(kind):
