@@ -101,7 +101,17 @@ class TypedStackProgram:
         if ir.may_return(end):
             calls = [block.terminator for block in blocks if isinstance(block.terminator, ir.PushJump)]
             found |= {call.return_to for call in calls if self.owners[call.targets[0]] == self.owners[i]}
-        return (found if self.epilogue is None else found | {self.epilogue}) - {ir.RETURN}
+        if self.epilogue is not None and i != self.epilogue:
+            found.add(self.epilogue)
+        return found - {ir.RETURN}
+
+    def may_run_again(self, i: int) -> bool:
+        """Whether a path leads from block ``i`` back to it."""
+        seen, pending = set[int](), self.next_blocks(i)
+        while pending - seen:
+            seen |= pending
+            pending = set[int]().union(*map(self.next_blocks, pending))
+        return i in seen
 
     def with_blocks(self, order: Sequence[int]) -> TypedStackProgram:
         """The program with these of its blocks, in this order; no other is jumped to."""

@@ -22,7 +22,7 @@ from autobatch.ir.adjoint import AdjointProgram
 from autobatch.ir.leaves import leaf_type
 from autobatch.machine.blocks import State
 
-BLOCK, LANES, ROWS, FULL = "tape block", "tape lanes", "tape rows", "tape full"
+BLOCK, LANES, ROWS = "tape block", "tape lanes", "tape rows"
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,8 @@ class Pool:
 class Tape:
     """The layout of a tape for ``steps`` steps of ``size`` lanes.
 
-    for_all: whether there is room for any such steps; else for as many of each block, and it may be full earlier.
+    for_all: whether there is room for any such steps; else for as many of each block that may run again and again, and
+    the tape may be full earlier.
     """
 
     program: AdjointProgram
@@ -70,8 +71,9 @@ class Tape:
     def room(self) -> dict[Pool, int]:
         """The rows of each pool."""
         recording = [i for i, block in enumerate(self.program.blocks) if not block.is_idle]
-        rows = Counter[Pool](itertools.chain.from_iterable(map(self.recorded, recording)))
-        shares = {pool: most if self.for_all else rows[pool] / len(recording) for pool, most in self.pools.items()}
+        often = [i for i in recording if self.program.stored.typed.may_run_again(i)] or recording
+        rows = Counter[Pool](itertools.chain.from_iterable(map(self.recorded, often)))
+        shares = {pool: most if self.for_all else rows[pool] / len(often) for pool, most in self.pools.items()}
         return {pool: max(self.pools[pool], math.ceil(self.steps * share)) for pool, share in shares.items()}
 
     def recorded(self, i: int) -> list[Pool]:
@@ -91,7 +93,6 @@ class Tape:
             BLOCK: tf.zeros([self.steps], tf.int32),
             LANES: tf.zeros([self.steps, self.size], tf.bool),
             ROWS: tf.zeros([], tf.int32),
-            FULL: tf.constant(self.steps == 0),
         }
         for pool, rows in self.room.items():
             state[pool.name] = tf.zeros([rows, self.size, *pool.shape], pool.dtype)
@@ -102,7 +103,7 @@ class Tape:
         """The parts of it that a step of block ``i`` adds to."""
         if self.program.blocks[i].is_idle:
             return set()
-        return {BLOCK, LANES, ROWS, FULL, *(key for pool in self.recorded(i) for key in (pool.name, pool.rows))}
+        return {BLOCK, LANES, ROWS, *(key for pool in self.recorded(i) for key in (pool.name, pool.rows))}
 
     def added(self, i: int, state: State, lanes: tf.Tensor, values: Sequence[tf.Tensor]) -> State:
         """What has changed with a step of block ``i`` for these ``lanes`` [Z] that recorded these values [Z, ...]."""
@@ -110,14 +111,22 @@ class Tape:
         new[BLOCK] = _put(state[BLOCK], row, tf.constant(i))
         new[LANES] = _put(state[LANES], row, lanes)
         new[ROWS] = row + 1
-        new[FULL] = row + 1 >= self.steps
         for pool, value in zip(self.recorded(i), values, strict=True):
             row = new.get(pool.rows, state[pool.rows])
             new[pool.name] = _put(new.get(pool.name, state[pool.name]), row, value)
             new[pool.rows] = row + 1
-        for pool in dict.fromkeys(self.recorded(i)):
-            new[FULL] |= new[pool.rows] + self.pools[pool] > self.room[pool]
         return new
+
+    def has_room(self, state: State) -> tf.Tensor | bool:
+        """For another step of any block, as far as these parts of the state tell."""
+        most = {ROWS: self.steps - 1}
+        for pool, rows in self.room.items():
+            if rows < self.steps * self.pools[pool]:
+                most[pool.rows] = rows - self.pools[pool]
+        found: tf.Tensor | bool = True
+        for key in sorted(most.keys() & state.keys()):
+            found &= state[key] <= most[key]
+        return found
 
     def last(self, state: State, rows: tf.Tensor) -> tf.Tensor:
         """The block of the last of so many steps; the number of blocks if there is none."""

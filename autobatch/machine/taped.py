@@ -10,7 +10,7 @@ import tensorflow as tf
 from autobatch import ir
 from autobatch.ir.leaves import Leaf
 from autobatch.machine.blocks import Machine, State, deeper, stack_key
-from autobatch.machine.tape import FULL, Tape
+from autobatch.machine.tape import Tape
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,7 @@ class Taped(Machine):
         return state | {"pc": tf.where(pc > self.stopped, pc - self.stopped - 1, pc)}
 
     def may_go_on(self, state: State) -> tf.Tensor | bool:
-        goes_on = super().may_go_on(state)
-        return goes_on & ~state[FULL] if FULL in state else goes_on
+        return super().may_go_on(state) & self.tape.has_room(state)
 
     def changes(self, i: int) -> tuple[str, ...]:
         return tuple(sorted({*super().changes(i), *self.tape.changes(i)}))
