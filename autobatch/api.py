@@ -16,6 +16,7 @@ import tensorflow as tf
 from autobatch import context, errors
 from autobatch.backends import unbatched
 from autobatch.calls import arguments, distribution, mapping, pickled, runs, streams
+from autobatch.calls.argument_of_graph import ArgumentOfGraph
 from autobatch.calls.arguments import Arguments
 from autobatch.calls.recent import Recent
 from autobatch.calls.runs import Run
@@ -119,7 +120,7 @@ def _no_programs() -> Recent[Any, Specialisation]:
 MOST_REPLACED = 10  # calls in a row that compile anew, before a warning
 
 
-class Autobatched:
+class Autobatched(ArgumentOfGraph):
     """A function of one example that is called with batches; see ``autobatch``."""
 
     __autobatch_static__ = True  # may be a static value of a program
@@ -439,7 +440,7 @@ def load_run(
     return runs.load(path, f._program, f._options, progress=progress, autosave=autosave, every=every)
 
 
-class BatchedPrimitive:
+class BatchedPrimitive(ArgumentOfGraph):
     """A function that takes the whole batch; see ``primitive``."""
 
     __autobatch_static__ = True

@@ -534,7 +534,8 @@ def test_every_kind_of_message_has_a_section_and_a_program():
 
 
 WITHOUT_A_PROGRAM = {  # that a function of one number could get by itself
-    "choice-of-unlike", "nothing-returned", "second-gradient", "gradient-needs-steps", "gradient-of-unknown-size",
+    "choice-of-unlike", "nothing-returned", "second-gradient", "forward-gradient",
+    "gradient-needs-steps", "gradient-of-unknown-size",
     "nested-function-as-value", "no-source", "not-a-function",
     "ragged-as-tensor", "ragged-changed", "ragged-slice", "static-argument-assigned", "super-without-arguments",
 }  # fmt: skip

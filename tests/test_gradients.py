@@ -318,6 +318,21 @@ def test_lists_and_items():
     assert_same(gradients(cumulated, (x, n)), expected, rtol=1e-9)
 
 
+@pytest.mark.parametrize("in_graph", [False, True])
+def test_forward_derivatives_are_refused(in_graph):
+    def slope(function):
+        with tf.autodiff.ForwardAccumulator(X, tf.ones_like(X)) as accumulator:
+            value = function(X, N)
+        return accumulator.jvp(value)
+
+    call = tf.function(slope, autograph=False) if in_graph else slope
+    with pytest.raises(GradientError, match="backwards only"):
+        call(newton)
+    if not in_graph:
+        expected = gradient(lambda x: newton(x, N), X)
+        np.testing.assert_allclose(call(newton.options(backend="local_static")), expected, rtol=1e-12)
+
+
 def test_second_derivatives_are_refused():
     with tf.GradientTape() as outer:
         outer.watch(X)

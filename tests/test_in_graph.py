@@ -67,3 +67,27 @@ def test_as_many_parts_as_a_plain_call(monkeypatch):
     assert len(programs(traced(function, tf.range(6)))) == 2
     of_any_size = tf.function(lambda n: function(n), [tf.TensorSpec([None], tf.int32)], autograph=False)
     assert len(programs(of_any_size.get_concrete_function())) == 1
+
+
+@ab.autobatch
+def whole(x):
+    """Of one member; of a batch, as TensorFlow would call it without us, it is another number."""
+    return tf.reduce_sum(x)
+
+
+@ab.primitive
+def largest_of_all(x):
+    return tf.fill([tf.shape(x)[0]], tf.reduce_max(x))
+
+
+def test_as_an_argument_of_a_tf_function():
+    x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    call = tf.function(lambda function, x: function(x), autograph=False)
+    np.testing.assert_allclose(call(whole, x), [3.0, 7.0])
+    np.testing.assert_allclose(call(whole.options(shards=1), x), [3.0, 7.0])
+    before = call.experimental_get_tracing_count()
+    call(whole, x)
+    assert call.experimental_get_tracing_count() == before
+    seen = []
+    tf.function(lambda function: seen.append(function), autograph=False)(largest_of_all)
+    assert seen == [largest_of_all]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import tensorflow as tf
-from tensorflow.python.eager import record
+from tensorflow.python.eager import forwardprop_util, record
 
 from autobatch import errors
 from autobatch.backends.gradients import Gradients
@@ -62,7 +63,11 @@ def followed(
     captured: Mapping[int, tf.Tensor],
     variables: Mapping[int, tf.Variable],
 ) -> Followed:
-    """In a graph, all that a tape may turn out to follow: not what is closed over, but for variables."""
+    """In a graph, all that a tape may turn out to follow: not what is closed over, but for variables.
+
+    Raises GradientError for what a ``tf.autodiff.ForwardAccumulator`` follows.
+    """
+    _not_forwards([*itertools.chain.from_iterable(arguments), *shared, *captured.values()])
     values = {at: variable.read_value() for at, variable in variables.items()}  # which tapes see
     leaves = {(v, k): leaf for v, held in zip(inputs, arguments, strict=True) for k, leaf in enumerate(held)}
     trains = {at for at, variable in variables.items() if variable.trainable}
@@ -73,6 +78,15 @@ def followed(
         {at: tensor for at, tensor in captured.items() if _is_followed(values.get(at, tensor), maybe and at in trains)},
         values,
     )
+
+
+def _not_forwards(tensors: list[tf.Tensor]) -> None:
+    if forwardprop_util.pack_tangents(tensors).tangents:
+        raise errors.GradientError(
+            "A derivative was asked for forwards, and compiled programs have it backwards only.",
+            help='use a tf.GradientTape; or f.options(backend="local_static")(...), which has both.',
+            kind="forward-gradient",
+        )
 
 
 def _is_followed(tensor: tf.Tensor, maybe: bool) -> bool:
