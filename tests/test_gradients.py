@@ -1,5 +1,7 @@
 """Gradients through a call: each member's own, as the oracle and finite differences have them."""
 
+import math
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -298,6 +300,29 @@ def test_a_batched_primitive():
     x = tf.reshape(tf.range(1.0, 13.0, dtype=tf.float64), [4, 3])
     expected = gradients(repeated.options(backend="local_static", jit_compile=False), (x, N), [weight])
     assert_same(gradients(repeated, (x, N), [weight]), expected, rtol=1e-9)
+
+
+@ab.autobatch
+def endless_where_unused(x, n):
+    """What nobody uses is times a constant without end, and divided by one that is zero."""
+    steep = tf.where(x > 1.0, x, x * math.inf)
+    return n * tf.where(x > 1.0, steep, x / tf.zeros([], x.dtype)) if n > 0 else x
+
+
+def test_constants_that_zero_may_not_be_multiplied_with():
+    found = gradient(lambda x: endless_where_unused(x, tf.cast(N, tf.float64)), X)
+    np.testing.assert_array_equal(found, [1.0, 1.0, 3.0, 5.0])
+
+
+def test_what_is_added_to_itself_again_and_again():
+    @ab.autobatch(in_axes=(0, None))
+    def doubled(x, w):
+        for _ in ab.unroll(range(40)):
+            w = w + w
+        return w * x
+
+    w = tf.constant(0.5, tf.float64)
+    np.testing.assert_allclose(gradient(lambda w: doubled(X, w), w), 2.0**40 * np.sum(X), rtol=1e-12)
 
 
 def test_lists_and_items():

@@ -123,9 +123,12 @@ class Cotangents(Lanes):
 
 def _has_own_sum(tensor: tf.Tensor) -> bool:
     """Whether there is more in it than numbers to add up: what ``Cotangents._sum`` finds, as far as it looks."""
-    operation = tensor.op
-    if operation.type in _ADDING:
-        return any(map(_has_own_sum, operation.inputs))
-    if operation.type in _LINEAR:
-        return _has_own_sum(operation.inputs[0])
-    return operation.type in ("MatMul", "UnsortedSegmentSum")
+    seen, pending = set[str](), [tensor.op]
+    while pending:
+        operation = pending.pop()
+        if operation.type in ("MatMul", "UnsortedSegmentSum"):
+            return True
+        if operation.name not in seen and operation.type in _ADDING | _LINEAR:
+            seen.add(operation.name)
+            pending += [each.op for each in operation.inputs[: None if operation.type in _ADDING else 1]]
+    return False
