@@ -3,7 +3,7 @@ BIN = .venv/bin
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 export PYTHONDONTWRITEBYTECODE =# what is imported is compiled once; pip would compile all of TensorFlow first
 
-.PHONY: demo check quick test test-everything lint site bytecode bench figures viewer golden clean
+.PHONY: demo check quick test test-everything lint site bytecode bench figures release viewer golden clean
 
 # The demo: a real posterior from 256 chains; prints a table and saves a plot in out/.
 demo: .venv/ready
@@ -49,6 +49,17 @@ bench: .venv/ready
 # The paper's experiments: tables and plots in docs/.
 figures: .venv/ready
 	$(BIN)/python -m benchmarks figures
+
+# A wheel and an sdist in out/dist, as a stranger gets them: the README renders, and the wheel works without the rest.
+release: .venv/ready
+	rm -rf out/dist out/fresh
+	$(BIN)/pip install --quiet --disable-pip-version-check ".[release]"
+	$(BIN)/python -m build --outdir out/dist . > /dev/null
+	$(BIN)/twine check --strict out/dist/*
+	$(PYTHON) -m venv out/fresh
+	out/fresh/bin/pip install --quiet --disable-pip-version-check --no-compile out/dist/*.whl
+	out/fresh/bin/autobatch --version
+	out/fresh/bin/python tests/installed.py
 
 # Bundles the page of `Profile.to_html`, of which the result is checked in; needs npm.
 viewer:
