@@ -53,7 +53,7 @@ figures: .venv/ready
 # A wheel and an sdist in out/dist, as a stranger gets them: the README renders, and the wheel works without the rest.
 release: .venv/ready
 	rm -rf out/dist out/fresh
-	$(BIN)/pip install --quiet --disable-pip-version-check ".[release]"
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[release]"
 	$(BIN)/python -m build --outdir out/dist . > /dev/null
 	$(BIN)/twine check --strict out/dist/*
 	$(PYTHON) -m venv out/fresh
