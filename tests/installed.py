@@ -22,8 +22,8 @@ def main() -> None:
         page = Path(folder) / "fibonacci.html"
         ab.profile(fibonacci, n).to_html(page)
         assert "<script" in page.read_text()
-    draws = ab.mcmc.sample(lambda x: -(x**2) / 2, tf.zeros([1]), 50, 50, chains=4, seed=0, progress=False)
-    assert draws.samples.shape[:2] == (4, 50)
+    draws = ab.mcmc.sample(lambda x: -(x**2) / 2, tf.zeros([1]), 500, 500, chains=4, seed=0, progress=False)
+    assert draws.samples.shape[:2] == (4, 500)
     print("As installed: a recursion, a profile's page and the sampler work.")
 
 
