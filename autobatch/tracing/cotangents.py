@@ -86,8 +86,11 @@ class Cotangents(Lanes):
             others = [self._found(other) for other in operation.inputs[1:]]
             if not any(other.is_stacked for other in others):
                 return self._again(operation, [self._sum(operation.inputs[0]), *(other.t for other in others)])
-        alike = len({tuple(each.shape) for each in operation.inputs}) == 1
-        if operation.type in _ADDING and alike and any(map(_has_own_sum, operation.inputs)):
+        if (
+            operation.type in _ADDING
+            and len({tuple(each.shape) for each in operation.inputs}) == 1
+            and any(map(_has_own_sum, operation.inputs))
+        ):
             return tf.add_n([self._sum(each) for each in operation.inputs])
         if operation.type == "MatMul":
             a, b = map(self._found, operation.inputs)
