@@ -10,11 +10,13 @@ run will be.)
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator, Sequence
 
 import tensorflow as tf
 
 from autobatch.machine.blocks import State
+from autobatch.machine.reels import Reels
 from autobatch.machine.reversible import Advanced, Reversible
 
 
@@ -27,6 +29,8 @@ class History:
         self._by: list[Reversible] = []  # what ran each stretch
         self._begun: dict[int, list[State]] = {}  # where stretches began, of some of them
         self._tapes: dict[int, list[State]] = {}  # what they recorded, of some of them
+        self._reels: dict[int, tuple[Reels, list[State]]] = {}  # what holds it
+        weakref.finalize(self, _give_back, self._reels)
         self._every = 1  # of so many stretches one has its beginning kept
 
     def advance(self, by: Reversible, states: list[State]) -> Advanced:
@@ -44,13 +48,17 @@ class History:
             yield self._by[k], self._tapes[k]
 
     def _run(self, k: int, states: list[State]) -> Advanced:
-        done = self._by[k].advance(states, self.shared)
+        by = self._by[k]
+        self._reels[k] = by.reels, [by.reels.take() for _ in states]
+        done = by.advance(states, self.shared, self._reels[k][1])
         self._tapes[k] = done.tapes
         if k % self._every == 0:
             self._begun[k] = states
-        while len(self._tapes) > max(1, self.budget // 2 // _bytes(done.tapes)):
-            del self._tapes[self._least_needed(k)]
-        while len(self._begun) > max(1, self.budget // 2 // _bytes(states)):
+        while len(self._tapes) > 1 and len(self._tapes) * by.parts * by.tape.bytes > self.budget // 2:
+            least = self._least_needed(k)
+            del self._tapes[least]
+            _give_back({least: self._reels.pop(least)})
+        while len(self._begun) > 1 and len(self._begun) * _bytes(states) > self.budget // 2:
             self._every *= 2
             self._begun = {n: begun for n, begun in self._begun.items() if n % self._every == 0}
         return done
@@ -69,5 +77,11 @@ class History:
             states = self._run(n, states).states
 
 
+def _give_back(lent: dict[int, tuple[Reels, list[State]]]) -> None:
+    for reels, taken in lent.values():
+        for reel in taken:
+            reels.give_back(reel)
+
+
 def _bytes(states: Sequence[State]) -> int:
-    return 1 + sum(leaf.dtype.size * leaf.shape.num_elements() for state in states for leaf in state.values())
+    return sum(leaf.dtype.size * leaf.shape.num_elements() for state in states for leaf in state.values())

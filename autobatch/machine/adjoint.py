@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import tensorflow as tf
 
@@ -125,8 +126,9 @@ class AdjointMachine:
 
     def as_deep(self, state: State) -> State:
         """With stacks as deep as the machine's were, which may have been deeper later on."""
-        rows = self.machine.depth + 1
-        return state | {key: state[key][:rows] for key in map(stack_key, self.adjoint.stacks)}
+        rows: Any = self.machine.depth + 1
+        deeper = [key for key in map(stack_key, self.adjoint.stacks) if state[key].shape[0] != rows]
+        return state | {key: state[key][:rows] for key in deeper}
 
     def inputs(self, state: State) -> dict[Leaf, tf.Tensor]:
         """The cotangents of the inputs that have any, where all steps are undone."""

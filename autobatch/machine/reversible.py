@@ -16,17 +16,19 @@ from autobatch.machine.adjoint import AdjointMachine
 from autobatch.machine.blocks import Machine, State
 from autobatch.machine.dispatch import guarded, until_done
 from autobatch.machine.engine import Outcome, cut, outcome_of, side_by_side
+from autobatch.machine.reels import Reels
 from autobatch.machine.schedule import SCHEDULES
 from autobatch.machine.sizes import lane_bytes
 from autobatch.machine.tape import Tape
 from autobatch.machine.taped import Taped
-from autobatch.machine.xla import LARGEST, as_traced, fitted, whole_loops
+from autobatch.machine.traced import Traced
+from autobatch.machine.xla import as_traced, fitted, whole_loops
 from autobatch.options import Options
 from autobatch.progress import compiling
 from autobatch.tracing.vectorize import Stored
 
-FEWEST, MOST = 64, 4096  # steps of a tape
-LARGE = 16 * 2**20  # bytes of a tape that is not for a loop that XLA makes one function of
+FEWEST, ENOUGH, MOST = 64, 512, 4096  # steps of a tape; enough: to start the next one takes little beside them
+LARGEST = 32 * 2**20  # bytes of one
 
 
 class Advanced(NamedTuple):
@@ -62,9 +64,11 @@ class Reversible:
     ):
         machine, self.loop_limit = fitted(machine, options)
         self.adjoint, self.parts, self.count, self.options = adjoint, parts, count, options
-        self.tape = Tape(adjoint, machine.size, steps or _steps(machine, adjoint), for_all=steps is not None)
-        self.machine = Taped.of(machine, self.tape)
-        self._traced: dict[Callable, Callable] = {}
+        most = min(LARGEST, options.tape_memory // (2 * parts))
+        for_all, steps = steps is not None, steps or _steps(machine, adjoint, self.loop_limit, most)
+        self.tape = Tape(adjoint, machine.size, steps, for_all)
+        self.machine, self.reels = Taped.of(machine, self.tape), Reels(self.tape)
+        self._traced: dict[Callable, Traced] = {}
 
     def begun(self, arguments: Sequence[Stored]) -> list[State]:
         """The parts before their first step."""
@@ -74,8 +78,11 @@ class Reversible:
         """The parts for stacks of another depth."""
         return [self.machine.handed_over(state, to.machine) for state in states]
 
-    def advance(self, states: list[State], shared: list[tf.Tensor]) -> Advanced:
-        return self._run(self._advance, states, shared)
+    def advance(self, states: list[State], shared: list[tf.Tensor], reels: Sequence[State] = ()) -> Advanced:
+        """``reels`` hold the tapes' rows, if there are any."""
+        given = list(reels) or [{}] * self.parts
+        done = self._run(self._advance, states, shared, given)
+        return done._replace(tapes=[tape | reel for tape, reel in zip(done.tapes, given, strict=True)])
 
     def outcome(self, states: list[State], shared: list[tf.Tensor]) -> Outcome:
         """What the lanes hold."""
@@ -104,16 +111,13 @@ class Reversible:
 
     def collected(self, states: list[State]) -> Cotangents:
         """From the parts of the adjoint machine before the first step."""
-        machine = self._adjoint_machine([tf.zeros([])] * len(self.adjoint.variables))
-        inputs = [machine.inputs(state) for state in states]
-        whole = {leaf: tf.concat([each[leaf] for each in inputs], 0)[: self.count] for leaf in inputs[0]}
-        return Cotangents(whole, [tf.add_n(sums) for sums in zip(*map(machine.sums_of, states), strict=True)])
+        return self._run(self._collected, states)
 
-    def _run(self, function: Any, *arguments: Any) -> Any:
+    def _run(self, function: Callable, *arguments: Any) -> Any:
         with as_traced(), whole_loops(self.loop_limit):
             if function not in self._traced:
                 with compiling(self.machine.name), around_tracing():
-                    self._traced[function] = function.get_concrete_function(*arguments)
+                    self._traced[function] = Traced(function, arguments)
             return self._traced[function](*arguments)
 
     def _adjoint_machine(self, variables: Sequence[tf.Tensor]) -> AdjointMachine:
@@ -121,26 +125,29 @@ class Reversible:
 
     @cached_property
     def _begun(self) -> Callable:
-        return tf.function(functools.partial(cut, self.machine, self.parts, self.count), autograph=False)
+        return functools.partial(cut, self.machine, self.parts, self.count)
 
     @cached_property
     def _advance(self) -> Callable:
         machine, choose = self.machine, SCHEDULES[self.options.schedule](self.machine)
 
-        def advance(state: State, shared: list[tf.Tensor]) -> tuple[State, State]:
-            step, empty = guarded(machine, machine.run_block, choose, shared), self.tape.empty()
+        def advance(state: State, shared: list[tf.Tensor], reel: State) -> tuple[State, State]:
+            empty = self.tape.empty(self.tape.read(reel))
+            step = guarded(machine, machine.run_block, choose, shared)
             whole = until_done(machine, step, choose, state | empty)
-            return {key: whole[key] for key in state}, {key: whole[key] for key in empty}
+            for key, handle in reel.items():
+                tf.raw_ops.AssignVariableOp(resource=handle, value=whole[key])  # in place
+            return {key: whole[key] for key in state}, {key: whole[key] for key in empty.keys() - reel.keys()}
 
         compiled, stopped = tf.function(advance, autograph=False, jit_compile=True), machine.stopped
 
-        def of_all(states: list[State], shared: list[tf.Tensor]) -> Advanced:
-            runs = [compiled(state, shared) for state in states]
+        def of_all(states: list[State], shared: list[tf.Tensor], reels: list[State]) -> Advanced:
+            runs = [compiled(state, shared, reel) for state, reel in zip(states, reels, strict=True)]
             pc = tf.concat([state["pc"] for state, _ in runs], 0)[: self.count]
             pc = tf.where(tf.equal(pc, machine.halt), stopped, pc)
             return Advanced([state for state, _ in runs], [tape for _, tape in runs], pc)
 
-        return tf.function(of_all, autograph=False)
+        return of_all
 
     @cached_property
     def _outcome(self) -> Callable:
@@ -150,7 +157,7 @@ class Reversible:
         def of_all(states: list[State], shared: list[tf.Tensor]) -> Outcome:
             return side_by_side([compiled(state, shared) for state in states], self.count)
 
-        return tf.function(of_all, autograph=False)
+        return of_all
 
     @cached_property
     def _undo_last(self) -> Callable:
@@ -167,14 +174,14 @@ class Reversible:
             begins = [compiled(state, piece, *others) for state, piece in zip(states, pieces, strict=True)]
             return [self._undone(begin, tape, *others) for begin, tape in zip(begins, tapes, strict=True)]
 
-        return tf.function(of_all, autograph=False)
+        return of_all
 
     @cached_property
     def _undo(self) -> Callable:
         def of_all(states: list[State], tapes: list[State], *others: list[tf.Tensor]) -> list[State]:
             return [self._undone(state, tape, *others) for state, tape in zip(states, tapes, strict=True)]
 
-        return tf.function(of_all, autograph=False)
+        return of_all
 
     @cached_property
     def _undone(self) -> Callable:
@@ -183,14 +190,26 @@ class Reversible:
         def undone(state: State, tape: State, shared: list[tf.Tensor], variables: list[tf.Tensor]) -> State:
             machine = self._adjoint_machine(variables)
             step = guarded(machine, machine.run_block, tf.identity, shared)
-            whole = until_done(machine, step, tf.identity, machine.loaded(state, tape))
+            whole = until_done(machine, step, tf.identity, machine.loaded(state, self.tape.read(tape)))
             return {key: whole[key] for key in state}
 
         return tf.function(undone, autograph=False, jit_compile=True)
 
+    @cached_property
+    def _collected(self) -> Callable:
+        machine = self._adjoint_machine([tf.zeros([])] * len(self.adjoint.variables))
 
-def _steps(machine: Machine, adjoint: AdjointProgram) -> int:
-    """Of a tape with which the machine's loop is still one that XLA makes one function of, if there is one."""
+        def of_all(states: list[State]) -> Cotangents:
+            inputs = [machine.inputs(state) for state in states]
+            whole = {leaf: tf.concat([each[leaf] for each in inputs], 0)[: self.count] for leaf in inputs[0]}
+            return Cotangents(whole, [tf.add_n(sums) for sums in zip(*map(machine.sums_of, states), strict=True)])
+
+        return of_all
+
+
+def _steps(machine: Machine, adjoint: AdjointProgram, loop_limit: int, most: int) -> int:
+    """Of a tape of at most so many bytes, with which XLA still makes one function of the loop, if it would at all."""
     step = max(1, Tape(adjoint, machine.size, FEWEST).bytes // FEWEST)
-    room = LARGEST - 2 * machine.size * lane_bytes(machine)
-    return min(max(FEWEST, room // step if room >= FEWEST * step else LARGE // step), MOST)
+    room = loop_limit - 2 * machine.size * lane_bytes(machine)
+    room = min(most, room if room >= FEWEST * step else ENOUGH * step)
+    return min(max(FEWEST, room // step), MOST)

@@ -20,7 +20,7 @@ from tensorflow.compiler.tf2xla.python import xla as tf2xla
 
 from autobatch.ir.adjoint import AdjointProgram
 from autobatch.ir.leaves import leaf_type
-from autobatch.machine.blocks import State
+from autobatch.machine.blocks import State, apart
 
 BLOCK, LANES, ROWS = "tape block", "tape lanes", "tape rows"
 
@@ -88,16 +88,28 @@ class Tape:
         pools = sum(pool.bytes * rows for pool, rows in self.room.items())
         return self.steps * (4 + self.size) + self.size * pools
 
-    def empty(self) -> State:
-        state = {
-            BLOCK: tf.zeros([self.steps], tf.int32),
-            LANES: tf.zeros([self.steps, self.size], tf.bool),
-            ROWS: tf.zeros([], tf.int32),
+    @property
+    def rows(self) -> dict[str, tf.TensorSpec]:
+        """What a tape has beside the numbers of its rows."""
+        specs = {
+            BLOCK: tf.TensorSpec([self.steps], tf.int32),
+            LANES: tf.TensorSpec([self.steps, self.size], tf.bool),
         }
-        for pool, rows in self.room.items():
-            state[pool.name] = tf.zeros([rows, self.size, *pool.shape], pool.dtype)
-            state[pool.rows] = tf.zeros([], tf.int32)
-        return state
+        pools = {pool.name: ([rows, self.size, *pool.shape], pool.dtype) for pool, rows in self.room.items()}
+        return specs | {name: tf.TensorSpec(*spec) for name, spec in pools.items()}
+
+    def blank(self) -> State:
+        """Rows for a tape."""
+        return {key: tf.zeros(spec.shape, spec.dtype) for key, spec in self.rows.items()}
+
+    def empty(self, rows: State | None = None) -> State:
+        """A tape with these rows, whatever is in them; or with new ones."""
+        counts = (ROWS, *(pool.rows for pool in self.pools))
+        return (rows or self.blank()) | {key: tf.zeros([], tf.int32) for key in counts}
+
+    def read(self, tape: State) -> State:
+        """With the rows that a reel holds."""
+        return tape | {key: _held(leaf, self.rows[key]) for key, leaf in tape.items() if leaf.dtype == tf.resource}
 
     def changes(self, i: int) -> set[str]:
         """The parts of it that a step of block ``i`` adds to."""
@@ -139,10 +151,14 @@ class Tape:
         for pool in reversed(self.recorded(i)):
             rows[pool.rows] = rows.get(pool.rows, state[pool.rows]) - 1
             values.append(_get(state[pool.name], rows[pool.rows]))
-        return _get(state[LANES], rows[ROWS]), values[::-1], rows
+        return apart(_get(state[LANES], rows[ROWS])), values[::-1], rows
 
     def rows_taken(self, i: int) -> set[str]:
         return {ROWS, *(pool.rows for pool in self.recorded(i))}
+
+
+def _held(handle: tf.Tensor, spec: tf.TensorSpec) -> tf.Tensor:
+    return tf.ensure_shape(tf.raw_ops.ReadVariableOp(resource=handle, dtype=spec.dtype), spec.shape)
 
 
 def _put(rows: tf.Tensor, row: tf.Tensor, value: tf.Tensor) -> tf.Tensor:

@@ -14,7 +14,7 @@ from autobatch.ir import regions
 from autobatch.ir.adjoint import AdjointProgram, PartAdjoint, Source
 from autobatch.ir.leaves import Leaf, leaf_type, leaves_of
 from autobatch.ir.types import coerce
-from autobatch.machine.blocks import State, stack_key
+from autobatch.machine.blocks import State, apart, stack_key
 from autobatch.machine.chosen import Chosen
 from autobatch.tracing.converters import our_converters
 from autobatch.tracing.cotangents import Cotangents
@@ -206,11 +206,13 @@ class Undo:
 
     def _off_stacks(self, made: PartAdjoint) -> dict[Leaf, tf.Tensor]:
         """Undoes a Push: what it saved gets what has been left there, once."""
-        found = {}
+        found, choose = {}, Chosen(self.lanes)
         for leaf in made.stacks:
             key, place = stack_key(leaf), self._place_on_stack()
-            found[leaf] = Chosen(self.lanes)(tf.gather_nd(self.stacks[key], place))
-            self.stacks[key] = tf.tensor_scatter_nd_update(self.stacks[key], place, tf.zeros_like(found[leaf]))
+            # by way of what was there, or XLA clears a copy of the stack
+            left = apart(tf.gather_nd(self.stacks[key], place))
+            found[leaf], nothing = choose(left), choose(tf.zeros_like(left), left)
+            self.stacks[key] = tf.tensor_scatter_nd_update(self.stacks[key], place, nothing)
         return found
 
     def _place_on_stack(self) -> tf.Tensor:
