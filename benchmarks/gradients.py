@@ -6,7 +6,7 @@ And the loops in JAX, where it is installed.
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ import tensorflow as tf
 import autobatch as ab
 from benchmarks import jax_gradients
 from benchmarks.timing import in_turn
-from examples import comets
+from examples import comets, formulas
 
 CALL, GRADIENT, LOCAL = "call", "call and gradient", "the same, local static"
 AND_GRADIENT = ", and gradient"  # behind a peer's name
@@ -44,22 +44,31 @@ def _numbers(count: int, turns: int) -> tuple[tf.Tensor, ...]:
     return x, turns * tf.random.stateless_uniform([count], [3, 4], 3, 12, tf.int32)
 
 
+def _formulas(count: int) -> list[np.ndarray]:
+    return formulas.formulas(count, formulas.TRAINED, np.random.default_rng(1))[0]
+
+
 def _comets(count: int) -> tuple[tf.Tensor, ...]:
     return *map(tf.constant, comets.starts(count, np.random.default_rng(0))), tf.constant(comets.TRUTH, tf.float64)
 
 
 class Problem(NamedTuple):
-    """of: which argument gets the gradient of the sum of all results; peers: from JAX, by the module they need."""
+    """of: which argument gets the gradient of the sum of all that is returned first, or which variables get it.
+
+    peers: from JAX, by the module they need.
+    """
 
     function: Any
-    arguments: Callable[[int], tuple[tf.Tensor, ...]]
-    of: int = 0
+    arguments: Callable[[int], Sequence[Any]]
+    of: int | list[tf.Variable] = 0
     sizes: tuple[int, ...] = (1_000, 10_000)
     peers: dict[str, tuple[str, Callable[..., jax_gradients.Pair]]] = {}
 
 
+model = formulas.Model(width=16)
 PROBLEMS = {
     "tree_value": Problem(tree_value, lambda count: _numbers(count, 1)),
+    "formulas": Problem(model.encode, _formulas, model.weights[:2], (256, 2_000)),
     "newton": Problem(
         newton, lambda count: _numbers(count, 20), peers={"jax.vmap of a scan": ("jax", jax_gradients.newton)}
     ),
@@ -74,11 +83,12 @@ PROBLEMS = {
 }  # fmt: skip
 
 
-def gradient(function: Callable, args: tuple[tf.Tensor, ...], of: int) -> Any:
+def gradient(function: Callable, args: Sequence[Any], of: int | list[tf.Variable]) -> Any:
+    sources = args[of] if isinstance(of, int) else of
     with tf.GradientTape() as tape:
-        tape.watch(args[of])
+        tape.watch(sources)
         value = tf.nest.flatten(function(*args))[0]
-    return tape.gradient(value, args[of])
+    return tape.gradient(value, sources)
 
 
 def run(name: str, rounds: int = 9) -> Iterator[tuple[int, dict[str, dict[str, float]]]]:

@@ -1,6 +1,7 @@
 """Gradients through a call: each member's own, as the oracle and finite differences have them."""
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import tensorflow as tf
 import autobatch as ab
 from autobatch.backends.history import History
 from autobatch.errors import GradientError, MemberError, SettingError
-from autobatch.machine import reversible
+from autobatch.machine import reels, reversible
 from tests.programs import PROGRAMS
 
 
@@ -474,6 +475,39 @@ def test_tapes_that_stay():
         product = X * y
     once = gradient(lambda x: newton(x, N), X)
     np.testing.assert_allclose([*first, outer.gradient(product, X) - y], [once, 2.0 * once, X * once])
+
+
+def test_runs_that_wait_to_be_undone_have_tapes_of_their_own():
+    """Each with its rows, whatever comes between, from several threads too; and what is done hands them to the next."""
+    slopes = [gradient(lambda x, k=k: newton(x + k, N), X) for k in range(4)]
+    runs = []
+    for k in range(4):
+        with tf.GradientTape() as tape:
+            tape.watch(X)
+            value = newton(X + float(k), N)
+        runs.append((tape, value))
+    for k in (2, 0, 3, 1):
+        tape, value = runs[k]
+        np.testing.assert_array_equal(tape.gradient(value, X), slopes[k])
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda k: gradient(lambda x: newton(x + k, N), X), [0, 1, 2, 3] * 5))
+    np.testing.assert_array_equal(found, slopes * 5)
+
+
+def test_reels_are_lent_and_kept_up_to_a_limit(monkeypatch):
+    made, original = [], reels._variable
+    monkeypatch.setattr(reels, "_variable", lambda value: made.append(value) or original(value))
+    call = ab.autobatch(newton._fn)
+    counts = []
+    for _ in range(3):
+        gradient(lambda x: call(x, N), X)
+        counts.append(len(made))
+    assert counts[0] == counts[1] == counts[2] > 0
+    monkeypatch.setattr(reels, "KEPT", 0)
+    other = ab.autobatch(newton._fn)
+    for _ in range(3):
+        gradient(lambda x: other(x, N), X)
+    assert len(made) == 4 * counts[0]
 
 
 def test_of_variables_in_a_graph():

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 import tensorflow as tf
 
 from autobatch.machine.blocks import State
-from autobatch.machine.reels import Reels
+from autobatch.machine.reels import Lent
 from autobatch.machine.reversible import Advanced, Reversible
 
 
@@ -29,8 +29,8 @@ class History:
         self._by: list[Reversible] = []  # what ran each stretch
         self._begun: dict[int, list[State]] = {}  # where stretches began, of some of them
         self._tapes: dict[int, list[State]] = {}  # what they recorded, of some of them
-        self._reels: dict[int, tuple[Reels, list[State]]] = {}  # what holds it
-        weakref.finalize(self, _give_back, self._reels)
+        self._lent: dict[int, Lent] = {}  # what holds it
+        weakref.finalize(self, _give_back, self._lent)
         self._every = 1  # of so many stretches one has its beginning kept
 
     def advance(self, by: Reversible, states: list[State]) -> Advanced:
@@ -49,15 +49,15 @@ class History:
 
     def _run(self, k: int, states: list[State]) -> Advanced:
         by = self._by[k]
-        self._reels[k] = by.reels, [by.reels.take() for _ in states]
-        done = by.advance(states, self.shared, self._reels[k][1])
+        self._lent[k] = by.reels.lend(by.parts)
+        done = by.advance(states, self.shared, self._lent[k].reels)
         self._tapes[k] = done.tapes
         if k % self._every == 0:
             self._begun[k] = states
         while len(self._tapes) > 1 and len(self._tapes) * by.parts * by.tape.bytes > self.budget // 2:
             least = self._least_needed(k)
             del self._tapes[least]
-            _give_back({least: self._reels.pop(least)})
+            self._lent.pop(least).give_back()
         while len(self._begun) > 1 and len(self._begun) * _bytes(states) > self.budget // 2:
             self._every *= 2
             self._begun = {n: begun for n, begun in self._begun.items() if n % self._every == 0}
@@ -77,10 +77,9 @@ class History:
             states = self._run(n, states).states
 
 
-def _give_back(lent: dict[int, tuple[Reels, list[State]]]) -> None:
-    for reels, taken in lent.values():
-        for reel in taken:
-            reels.give_back(reel)
+def _give_back(lent: dict[int, Lent]) -> None:
+    for each in lent.values():
+        each.give_back()
 
 
 def _bytes(states: Sequence[State]) -> int:

@@ -5,7 +5,8 @@ To get new memory for a tape, and zeros in it, takes as long as to write it.
 
 from __future__ import annotations
 
-from typing import Any
+from collections import defaultdict
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 from tensorflow.python.eager import context as eager_context
@@ -16,23 +17,34 @@ from autobatch.machine.tape import Tape
 KEPT = 128 * 2**20  # bytes that nobody uses
 
 
+class Lent(NamedTuple):
+    """A reel for the tape of each part: handles of variables, by the keys of the rows that they hold."""
+
+    reels: list[State]
+    shelf: list[State]  # where they go afterwards
+    room: int  # for so many
+
+    def give_back(self) -> None:
+        self.shelf.extend(self.reels[: max(0, self.room - len(self.shelf))])
+
+
 class Reels:
-    """For tapes of one layout."""
+    """For tapes of one layout, on each device; nobody else has what is lent, and what is in it is old."""
 
     def __init__(self, tape: Tape):
         self.tape = tape
-        self._free: list[State] = []
+        self._shelves: defaultdict[str | None, list[State]] = defaultdict(list)
 
-    def take(self) -> State:
-        """The handles of variables of nobody else's, by the keys of the rows that they hold; what is in them is old."""
+    def lend(self, count: int) -> Lent:
+        place: Any = eager_context.context()
+        shelf = self._shelves[place.device_name]
+        return Lent([self._taken(shelf) for _ in range(count)], shelf, KEPT // self.tape.bytes)
+
+    def _taken(self, shelf: list[State]) -> State:
         try:
-            return self._free.pop()
+            return shelf.pop()
         except IndexError:
             return {key: _variable(rows) for key, rows in self.tape.blank().items()}
-
-    def give_back(self, reel: State) -> None:
-        if (len(self._free) + 1) * self.tape.bytes <= KEPT:
-            self._free.append(reel)
 
 
 def _variable(value: tf.Tensor) -> tf.Tensor:
