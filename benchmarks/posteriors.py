@@ -19,7 +19,8 @@ import tensorflow_probability as tfp
 from rich.progress import track
 
 import autobatch as ab
-from autobatch.mcmc.result import LARGEST_R_HAT, SMALLEST_ESS, named_parts
+from autobatch.mcmc.names import named_parts
+from autobatch.mcmc.result import LARGEST_R_HAT, SMALLEST_ESS
 
 tfd = tfp.distributions
 

@@ -75,7 +75,7 @@ def test_the_map_is_that_of_contributing():
 
 
 SLOW = {"arviz", "matplotlib", "tensorflow_probability"}  # seconds to import
-WHERE_NEEDED = {"mcmc.joint_distribution", "mcmc.kernel"}  # imported by functions that need them
+WHERE_NEEDED = {"mcmc.joint_distribution", "mcmc.kernel", "mcmc.predictive"}  # imported by functions that need them
 
 
 @pytest.mark.parametrize("module", sorted(MODULES.keys() - WHERE_NEEDED))

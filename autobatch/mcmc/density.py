@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -33,7 +34,8 @@ class LogDensity:
         self.fn, self.layout, self.watched = fn, layout, watched
         self.on_all = primitive(self._on_vectors, batched=True, size=layout.chains or "all")
         self.on_any = primitive(self._on_vectors, batched=True)
-        self.compute = tf.function(self._on_vectors, autograph=False)  # for any number of chains, outside of samplers
+        # For any number of chains, outside of samplers; a partial, as TensorFlow warns of code that it traces often.
+        self.compute = tf.function(functools.partial(self._on_vectors), autograph=False)
         self._sees_position: bool | None = None
 
     def __autobatch_parts__(self) -> list[Any]:

@@ -12,7 +12,7 @@ import tensorflow as tf
 import tensorflow_probability as tfp
 
 from autobatch import errors
-from autobatch.mcmc.result import named_parts
+from autobatch.mcmc.names import named_parts
 
 Pinned = tfp.experimental.distributions.JointDistributionPinned
 KINDS = (tfp.distributions.JointDistribution, Pinned)
@@ -60,8 +60,19 @@ class ModelDensity:
     @property
     def functions(self) -> tuple[Callable, ...]:
         """The user's functions in the model."""
-        model = self.pinned.distribution if isinstance(self.pinned, Pinned) else self.pinned
-        return tuple(filter(callable, tf.nest.flatten(model.model)))
+        return tuple(filter(callable, tf.nest.flatten(self.joint.model)))
+
+    @property
+    def joint(self) -> Any:
+        """The model before it was pinned."""
+        return self.pinned.distribution if isinstance(self.pinned, Pinned) else self.pinned
+
+    def named(self, parts: Any) -> dict[str, Any]:
+        """The parts of what is nested as the model is, or as its unobserved parts are, by name."""
+        names, flat = self.joint._flat_resolve_names(), self.joint._model_flatten
+        if len(parts) == len(names):
+            return dict(zip(names, flat(parts), strict=True))
+        return dict(zip(self.pinned._flat_resolve_names(), self.pinned._model_flatten(parts), strict=True))
 
     def packed(self, parts: Any) -> Any:
         """The parts as the model nests them."""

@@ -27,7 +27,7 @@ MOST_STARTS = 100  # how often a random start is drawn anew where the density is
 class Problem:
     """log_prob: of a nest of unconstrained tensors [chains, ...]; start: such a nest, ``jitter`` random numbers on
     (-jitter, jitter) to be added to it; constrain: from unconstrained tensors [chains, draws, ...] to samples;
-    functions: the user's, of which a model is made."""
+    functions: the user's, of which a model is made; model: whose log density it is, if it is one's."""
 
     log_prob: Callable
     start: Any
@@ -35,6 +35,7 @@ class Problem:
     constrain: Callable = lambda state: state
     observed: Mapping[str, Any] = field(default_factory=dict)
     functions: tuple[Callable, ...] = ()
+    model: ModelDensity | None = None
 
 
 def problem_of(
@@ -80,7 +81,7 @@ def _of_model(density: ModelDensity, init_state: Any, chains: int | None, init: 
         start, jitter = density.bijector.inverse(density.prior_draws(chains or DEFAULT_CHAINS, key)), 0.0
     else:
         start, jitter = density.zeros(chains or DEFAULT_CHAINS), 2.0
-    return Problem(density, tf.nest.flatten(start), jitter, density.constrain, density.pins, density.functions)
+    return Problem(density, tf.nest.flatten(start), jitter, density.constrain, density.pins, density.functions, density)
 
 
 def _spread(start: Any, chains: int | None) -> tuple[Any, float]:

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import html
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import tensorflow as tf
 
+from autobatch import errors
 from autobatch.mcmc.metric import Metric
+from autobatch.mcmc.names import named_parts
+from autobatch.mcmc.settings import key_of_seed
 from autobatch.mcmc.summary import Summary
 from autobatch.profiling import Profile
+
+if TYPE_CHECKING:
+    from autobatch.mcmc.joint_distribution import ModelDensity
 
 with warnings.catch_warnings():
     warnings.filterwarnings("ignore", "\nArviZ is undergoing", FutureWarning)  # said once a day
@@ -53,6 +59,7 @@ class Result:
       ``autobatch.mcmc.metric``), with the standard deviations [d] of the unconstrained coordinates as its scale.
     observed: the data that the model was given, by name.
     profile: what the machine did, if that was asked for (see ``ab.profile``).
+    model: the model that was sampled, if it was a JointDistribution; not pickled.
     """
 
     samples: Any
@@ -61,17 +68,71 @@ class Result:
     metric: Metric
     observed: Mapping[str, Any] = field(default_factory=dict)
     profile: Profile | None = None
+    model: ModelDensity | None = None
 
-    def to_arviz(self) -> arviz.InferenceData:
+    def log_likelihood(self) -> dict[str, tf.Tensor]:
+        """Of each datum under each draw: [chains, draws, ...], by the names of the data.
+
+        The data of a ``tfd.Sample`` or ``tfd.Independent`` are told apart, those that are one event, as of a
+        multivariate normal, are not.  Raises SettingError for draws of no model, or of one without data.
+        """
+        from autobatch.mcmc import predictive
+
+        return predictive.log_likelihoods(self._model_with_data(), self.samples)
+
+    def predictive(self, seed: Any = 0) -> dict[str, tf.Tensor]:
+        """Data that the model makes from each draw: [chains, draws, ...], by the names of the data.
+
+        Raises SettingError as ``log_likelihood`` does.
+        """
+        from autobatch.mcmc import predictive
+
+        key = key_of_seed(seed, "result.predictive(seed=0)")
+        return predictive.predictions(self._model_with_data(), self.samples, key)
+
+    def _model_with_data(self) -> ModelDensity:
+        if self.model is None or not self.model.pins:
+            which = "A log density has" if self.model is None else "The model was given"
+            raise errors.SettingError(
+                f"{which} no data, whose likelihood could be told, or of which others could be made.",
+                help='ab.mcmc.sample(model, observed={"y": y}) has them, for a JointDistribution.',
+            )
+        return self.model
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "model": None}  # whose functions may be of no module
+
+    def to_arviz(
+        self,
+        *,
+        log_likelihood: bool = False,
+        predictive: bool = False,
+        coords: Mapping[str, Sequence[Any]] | None = None,
+        dims: Mapping[str, Sequence[str]] | None = None,
+    ) -> arviz.InferenceData:
         """The draws, their statistics and the data as ArviZ' ``InferenceData``, for its plots and tables.
+
+        log_likelihood: with that of each datum, for ``arviz.loo``; predictive: with data that the model makes, for
+        ``arviz.plot_ppc``; both for models with data.
+        dims, coords: what the axes of parts and data are called, and what stands at them, as ArviZ takes them:
+        ``dims={"theta": ["school"]}, coords={"school": ["Choate", ...]}``.
 
         Parts named "chain" and "draw" become "chain_" and "draw_".
         """
+        groups = {
+            "posterior": named_parts(self.samples),
+            "posterior_predictive": self.predictive() if predictive else {},
+            "log_likelihood": self.log_likelihood() if log_likelihood else {},
+            "sample_stats": {ARVIZ_NAMES[name]: values for name, values in self.stats.items()},
+            "observed_data": named_parts(self.observed),
+        }
         renamed = {"chain": "chain_", "draw": "draw_"}  # ArviZ' own names
-        posterior = {renamed.get(name, name): np.asarray(part) for name, part in named_parts(self.samples).items()}
-        stats = {ARVIZ_NAMES[name]: np.asarray(values) for name, values in self.stats.items()}
-        observed = {name: np.asarray(value) for name, value in self.observed.items()}
-        return arviz.from_dict(posterior=posterior, sample_stats=stats, observed_data=observed or None)
+        given: dict[str, Any] = {
+            group: {renamed.get(name, name): np.asarray(part) for name, part in parts.items()}
+            for group, parts in groups.items()
+            if parts
+        }
+        return arviz.from_dict(**given, coords=coords, dims=dims)
 
     def summary(self) -> Summary:
         """Mean, sd, quantiles, bulk and tail effective sample size, and R-hat of every scalar of the state.
@@ -95,25 +156,6 @@ class Result:
 
     def _repr_html_(self) -> str:
         return f"<p>{html.escape(repr(self)[1:-1])}</p>{self.summary()._repr_html_()}"
-
-
-def named_parts(state: Any) -> dict[str, Any]:
-    """The tensors of a nest by name: a dictionary's keys, a namedtuple's fields, else x, or x0, x1, ..."""
-    if not tf.nest.is_nested(state):
-        return {"x": state}
-    if isinstance(state, Mapping):
-        children = dict(state)
-    elif hasattr(state, "_fields"):
-        children = {name: getattr(state, name) for name in state._fields}
-    else:
-        children = {f"x{k}": part for k, part in enumerate(state)}
-    found = {}
-    for name, child in children.items():
-        if tf.nest.is_nested(child):
-            found |= {f"{name}.{inner}": part for inner, part in named_parts(child).items()}
-        else:
-            found[str(name)] = child
-    return found
 
 
 def warn_of_trouble(result: Result, unconstrained: np.ndarray, max_tree_depth: int) -> None:

@@ -166,6 +166,7 @@ def sample(
         at.metric,
         problem.observed,
         chain.profile,
+        problem.model,
     )
     warn_of_trouble(result, np.asarray(trace.positions), max_tree_depth)
     return result
