@@ -14,7 +14,7 @@ from tensorflow.python.eager import context as eager_context
 from autobatch.machine.blocks import State
 from autobatch.machine.tape import Tape
 
-KEPT = 128 * 2**20  # bytes that nobody uses
+KEPT = 128 * 2**20  # bytes that nobody uses, of one layout on one device
 
 
 class Lent(NamedTuple):
