@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
-from tensorflow.python.framework import tensor_util
+from tensorflow.python.framework import tensor_conversion_registry, tensor_util
 
 from autobatch import context, errors
+from autobatch.language.constants import once
 from autobatch.language.rounding import operands
 
 DEFAULT_DTYPES = {bool: tf.bool, int: tf.int32, float: tf.float32}
@@ -494,3 +495,4 @@ def _refusing_to_wrap(theirs: Callable) -> Callable:
 
 
 tensor_util.make_tensor_proto = _refusing_to_wrap(tensor_util.make_tensor_proto)
+tensor_conversion_registry.register_tensor_conversion_function_internal((bool, int, float), once, priority=-1)
