@@ -2,9 +2,9 @@
 
 To run every program in every way takes long, as each is compiled anew.  What differs from way to way is the machine,
 and the machine knows operations, types and storage, not programs.  So every program runs on the default machine and on
-the local-static backend, interpreted; some programs go all ways, and ``test_programs.py`` sees to it that these have,
-together, everything that any program is made of.  ``make test-everything`` runs all programs, and all features, in all
-ways.
+the local-static backend, interpreted, and every feature of the language there, some on the machine; some programs go
+all ways, and ``test_programs.py`` sees to it that these have, together, everything that any program is made of.
+``make test-everything`` runs all programs, and all features, in all ways.
 """
 
 from __future__ import annotations

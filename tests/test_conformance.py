@@ -10,10 +10,13 @@ import autobatch as ab
 from autobatch.errors import AutobatchError
 from tests.backends import assert_same
 from tests.conformance import FEATURES, refused, table
-from tests.modes import MODES, pairs
+from tests.modes import ALWAYS, MODES, pairs
 from tests.test_golden import check
+from tests.texts import check_read_back
 
 WORKING = [name for name, feature in FEATURES.items() if feature.error is None]
+# Features are the frontend's, and nothing to the machine, which runs the first of each three.
+PAIRS = [pair for k, name in enumerate(WORKING) for pair in pairs([name], ALWAYS if k % 3 == 0 else ["local_static"])]
 REFUSED = [name for name, feature in FEATURES.items() if feature.error is not None]
 
 
@@ -23,10 +26,12 @@ def expected(name):
     return _autobatched(feature.function).options(backend="unbatched")(*feature.args)
 
 
-@pytest.mark.parametrize(("name", "mode"), pairs(WORKING))
+@pytest.mark.parametrize(("name", "mode"), PAIRS)
 def test_feature(name, mode):
-    feature = FEATURES[name]
-    assert_same(MODES[mode](_autobatched(feature.function), *feature.args), expected(name))
+    function, args = _autobatched(FEATURES[name].function), FEATURES[name].args
+    assert_same(MODES[mode](function, *args), expected(name))
+    if mode == "local_static":
+        check_read_back(name, function.lower(*args))
 
 
 def _autobatched(function):

@@ -7,6 +7,7 @@ import pytest
 from tests.backends import assert_same
 from tests.modes import MODES, features, pairs
 from tests.programs import PROGRAMS
+from tests.texts import check_read_back
 
 EVERYWHERE = (  # these have, together, what all programs are made of
     "batched_primitive", "bisection", "bubble_sort", "fibonacci", "fibonacci_64", "float64_with_literals",
@@ -26,6 +27,8 @@ def expected(name):
 def test_program(name, mode):
     function, args = PROGRAMS[name]
     assert_same(MODES[mode](function, *args), expected(name))
+    if mode == "local_static":
+        check_read_back(name, function.lower(*args))
 
 
 def test_some_have_all_that_programs_are_made_of():

@@ -312,12 +312,12 @@ def test_what_cannot_be_started():
 
 
 def test_killed_at_random_moments(tmp_path):
-    """Eight times, with SIGKILL: each process goes on from where the last one saved itself."""
+    """Four times, with SIGKILL: each process goes on from where the last one saved itself."""
     path, rng, seen = tmp_path / "run", random.Random(0), 0
     command, root = [sys.executable, "-m", "tests.killed", path], Path(__file__).parent.parent
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     with subprocess.Popen(command, cwd=root, text=True, **pipes) as processes:
-        for _ in range(8):
+        for _ in range(4):
             print(file=processes.stdin, flush=True)
             process, steps = map(int, processes.stdout.readline().split())  # it has begun
             assert steps >= seen

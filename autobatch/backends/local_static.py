@@ -234,7 +234,7 @@ class _RegionStep:
         def run(inputs: Environment, old: Environment, active: tf.Tensor, shared: list[tf.Tensor]) -> Environment:
             # Idle members compute on a copy of an active member's data: their own may be stale and raise.
             mask, donor = _Mask(active), tf.argmax(active)
-            inputs = {v: [mask(leaf, tf.gather(leaf, donor)) for leaf in leaves] for v, leaves in inputs.items()}
+            inputs = {v: [mask(leaf, _row_of(leaf, donor)) for leaf in leaves] for v, leaves in inputs.items()}
             new = run_region(region, inputs, types, wanted, shared, size, typed, donor if jit_compile else None)
             kept = {v: [mask(n, o) for n, o in zip(new[v], old[v], strict=True)] for v in wanted}
             return kept | {key: leaves for key, leaves in new.items() if key not in wanted}
@@ -252,8 +252,15 @@ class _RegionStep:
         return concrete(*arguments)
 
 
+def _row_of(leaf: tf.Tensor, member: tf.Tensor) -> tf.Tensor:
+    return tf.raw_ops.GatherV2(params=leaf, indices=member, axis=0)
+
+
 class _Mask:
-    """Chooses by member between leaves of any rank."""
+    """Chooses by member between leaves of any rank.
+
+    By raw operations, as each variable of each region takes some: to look at arguments is half of TensorFlow's work.
+    """
 
     def __init__(self, active: Any):
         self.of_rank = {1: active}
@@ -262,4 +269,4 @@ class _Mask:
         rank = new.shape.rank
         if rank not in self.of_rank:
             self.of_rank[rank] = tf.reshape(self.of_rank[1], [-1] + [1] * (rank - 1))
-        return tf.where(self.of_rank[rank], new, old)
+        return tf.raw_ops.SelectV2(condition=self.of_rank[rank], t=new, e=old)

@@ -16,8 +16,8 @@ from autobatch import context
 def once(value: float, dtype: tf.DType | None = None, name: str | None = None, as_ref: bool = False) -> Any:
     """A bool, int or float as a tensor, as a function for ``tf.register_tensor_conversion_function`` makes it.
 
-    Returns: while programs are made, the graph's one constant for this number and dtype; otherwise NotImplemented, which
-      leaves it to TensorFlow.
+    Returns: while programs are made, the graph's one constant for this number and dtype; otherwise NotImplemented:
+      TensorFlow shall make one.
     """
     del name, as_ref
     if not context.tracing_lock.held or tf.executing_eagerly():

@@ -1,51 +1,11 @@
-"""What is printed can be read back, and what is none is refused at its line."""
+"""What is printed can be read back (see also tests/texts.py), and what is none is refused at its line."""
 
 import pytest
 
-import autobatch as ab
-from autobatch import ir, passes
+from autobatch import passes
 from autobatch.errors import InvalidProgramError
 from autobatch.ir.parser import parse, parse_typed
-from tests.conformance import FEATURES
 from tests.programs import PROGRAMS
-
-
-def _autobatched(function):
-    while not isinstance(function, ab.Autobatched):
-        function = function.__wrapped__
-    return function
-
-
-CASES = PROGRAMS | {
-    name: (_autobatched(feature.function), feature.args) for name, feature in FEATURES.items() if feature.error is None
-}
-CAPTURE = {"lambdas and comprehensions", "nested functions and closures, also over loop variables"}
-NOTHING = {
-    "methods that branch and change their object, `raise` in `__init__`, properties",
-    "lists of objects, and loops that change them",
-    "`len(p)`, `if p:`, `p[k]`, `p[k] = v`, `x in p`, `p(x)` by methods that branch",
-    "an attribute that is `None` for some members",
-}
-
-
-def operations(program):
-    functions = program.functions if isinstance(program, ir.Program) else [program]
-    return [op for function in functions for block in function.blocks for op in block.ops]
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_programs_read_back(name):
-    function, args = CASES[name]
-    lowered = function.lower(*args)
-    for program in (lowered.program, lowered.stack_program):
-        again = parse(str(program))
-        assert str(again) == str(program)
-        for op, read in zip(operations(program), operations(again), strict=True):
-            assert (type(read), ir.writes(read)) == (type(op), ir.writes(op))
-            if name not in CAPTURE | NOTHING:  # what a helper captures is not in the text, nor results that are None
-                assert set(ir.reads(read)) == set(ir.reads(op))
-    for typed in (lowered._program.typed, lowered._program.stack().typed):
-        assert str(parse_typed(str(typed))) == str(typed)
 
 
 def test_the_program_after_each_pass():

@@ -53,7 +53,7 @@ def check(text, kept, costly):
 
 
 @pytest.mark.thorough
-@settings(fixed, max_examples=200)
+@settings(fixed, max_examples=100)
 @given_graphs
 def test_every_pass_keeps_the_meaning(text, kept, costly):
     """``python -m tests.passes`` looks further."""
