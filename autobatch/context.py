@@ -69,7 +69,12 @@ def is_users_file(name: str) -> bool:
     if name in linecache.cache and not os.path.isfile(name):
         return not name.startswith("<attrs ")
     of_autograph = os.path.basename(name).startswith("__autograph_generated_file")
-    return os.path.isfile(name) and not of_autograph and not os.path.realpath(name).startswith(_INSTALLED)
+    return os.path.isfile(name) and not of_autograph and not _is_installed(name)
+
+
+@functools.cache
+def _is_installed(name: str) -> bool:
+    return os.path.realpath(name).startswith(_INSTALLED)
 
 
 class Mode(Enum):
