@@ -1,4 +1,3 @@
-import functools
 import gc
 import os
 from types import SimpleNamespace
@@ -30,7 +29,6 @@ def pytest_collection_finish(session):
     gc.freeze()
     gc.set_threshold(20_000)
     _keep_no_stacks()
-    _look_up_once()
     if "not compiles" in session.config.option.markexpr:  # each graph runs once or twice, and need not be optimized
         tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
 
@@ -42,21 +40,6 @@ def _keep_no_stacks():
 
     stack = tf_stack.extract_stack()
     ops.tf_stack = SimpleNamespace(extract_stack=lambda stacklevel: stack)
-
-
-def _look_up_once():
-    """For each operation, TensorFlow writes a message that it seldom needs, and reads the signature of its function."""
-    from tensorflow.python.framework import op_def_library
-    from tensorflow.python.util import tf_inspect
-
-    theirs = op_def_library._SatisfiesTypeConstraint
-
-    def satisfies(dtype, attr_def, param_name):
-        if dtype not in attr_def.allowed_values.list.type:
-            theirs(dtype, attr_def, param_name)
-
-    op_def_library._SatisfiesTypeConstraint = satisfies
-    tf_inspect.getfullargspec = functools.cache(tf_inspect.getfullargspec)
 
 
 @pytest.fixture
