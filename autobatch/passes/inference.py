@@ -8,7 +8,6 @@ Branches on values that are the same for all members are decided here, and only 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
@@ -172,7 +171,6 @@ class _Inference:
         self.program, self.traces = program, traces
         self.types: dict[Variable, Type] = {}
         self.origin: dict[Variable, ir.Location] = {}
-        self.deeper: Counter[Variable] = Counter()  # how often the type has become a deeper structure
         self.entered: dict[str, None] = {program.entry.name: None}
         self.pending: dict[tuple[str, int], None] = {(program.entry.name, 0): None}
         self.visited: set[tuple[str, int]] = set()
@@ -236,8 +234,7 @@ class _Inference:
             function, name = variable
             raise (_TypesOfCalls(function, found) if name in self.program[function].inputs else found) from None
         if old is None or not same(old, new):
-            self.deeper[variable] += old is not None and _depth(new) > _depth(old)
-            if self.deeper[variable] > MOST_DEEPER + (variable[0] == "__init__"):  # told where the caller has it
+            if _depth(new) > MOST_NESTED + (variable[0] == "__init__"):  # told where the caller has it
                 raise errors.TypeMismatchError(
                     "What is made here holds what it held before, deeper at each turn.",
                     [(location, "")],
@@ -440,7 +437,7 @@ def _shape_to_start_from(old: Type, new: Type) -> list[int] | None:
     return None
 
 
-MOST_DEEPER = 16  # times that a variable's structure may become deeper; what a loop puts into itself has no end
+MOST_NESTED = 30  # structures in structures; what a loop puts into itself has no end
 
 
 def _depth(type_: Type) -> int:
