@@ -40,16 +40,16 @@ class _TracingLock:
             gc.disable()
         self._depth += 1
 
-    @property
-    def held(self) -> bool:
-        """Whether some thread holds it."""
-        return self._depth > 0
-
     def __exit__(self, *_: object) -> None:
         self._depth -= 1
         if not self._depth and self._collects:
             gc.enable()
         self._lock.release()
+
+    @property
+    def held(self) -> bool:
+        """Whether some thread holds it."""
+        return self._depth > 0
 
 
 tracing_lock = _TracingLock()

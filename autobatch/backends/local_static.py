@@ -259,7 +259,7 @@ def _row_of(leaf: tf.Tensor, member: tf.Tensor) -> tf.Tensor:
 class _Mask:
     """Chooses by member between leaves of any rank.
 
-    By raw operations, as each variable of each region takes some: to look at arguments is half of TensorFlow's work.
+    By raw operations, as each variable of each region takes some, and ``tf.where`` looks at arguments besides.
     """
 
     def __init__(self, active: Any):

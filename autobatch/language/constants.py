@@ -1,7 +1,7 @@
 """Python's numbers in the graphs that programs become: one constant for all places that take the number.
 
-Every operation on a tensor and a number makes a constant of the number: a third of a graph's operations would be those.
-To add one takes TensorFlow as long as to add any other.
+Every operation on a tensor and a number makes a constant of the number; without this a third of all operations were
+constants, and to add one takes TensorFlow more than half as long as to add a sum.
 """
 
 from __future__ import annotations
