@@ -20,7 +20,7 @@ from rich.progress import track
 
 import autobatch as ab
 from autobatch.mcmc.names import named_parts
-from autobatch.mcmc.result import LARGEST_R_HAT, SMALLEST_ESS
+from autobatch.mcmc.trouble import LARGEST_R_HAT, SMALLEST_ESS
 
 tfd = tfp.distributions
 

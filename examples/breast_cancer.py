@@ -9,7 +9,6 @@ import time
 from pathlib import Path
 from typing import Annotated
 
-import arviz
 import matplotlib
 import numpy as np
 import tensorflow as tf
@@ -17,6 +16,7 @@ import typer
 from sklearn.datasets import load_breast_cancer
 
 import autobatch as ab
+from examples.forest import forest
 
 matplotlib.use("Agg")
 
@@ -43,12 +43,7 @@ def plot(result: ab.mcmc.Result, names: list[str], path: Path) -> None:
     """Posterior medians with 50% and 95% intervals, sorted."""
     draws = np.asarray(result.samples)
     order = np.argsort(np.median(draws, axis=(0, 1)))[::-1]
-    data = arviz.from_dict({"coefficient": draws[..., order]}, coords={"of": [names[k] for k in order]},
-                           dims={"coefficient": ["of"]})  # fmt: skip
-    (axes,) = arviz.plot_forest(
-        data, combined=True, hdi_prob=0.95, figsize=(7, 8), textsize=9,
-        labeller=arviz.labels.NoVarLabeller(),
-    )  # fmt: skip
+    axes = forest(draws[..., order], [names[k] for k in order], size=(7, 8))
     axes.axvline(0, color="0.8", linewidth=1, zorder=0)
     axes.set_title("Breast cancer: posterior of the logistic regression\n(median, 50% and 95%)")
     axes.set_xlabel("coefficient (positive: more likely benign)")

@@ -8,12 +8,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import arviz
 import matplotlib
+import numpy as np
 import tensorflow_probability as tfp
 import typer
 
 import autobatch as ab
+from examples.forest import forest
 
 matplotlib.use("Agg")
 tfd = tfp.distributions
@@ -52,14 +53,10 @@ def main(
 
 def plot(result: ab.mcmc.Result, path: Path) -> None:
     """The posterior of every school's effect, beside what was observed."""
-    posterior = result.to_arviz().posterior.rename(z_dim_0="school").assign_coords(school=list("ABCDEFGH"))
-    posterior["effect"] = posterior["mu"] + posterior["tau"] * posterior["z"]
-    (axes,) = arviz.plot_forest(
-        posterior, var_names=["effect"], combined=True, hdi_prob=0.95, figsize=(7, 4.5), textsize=10
-    )
-    rows = sorted(axes.get_yticks(), reverse=True)
-    axes.plot(EFFECTS, rows, "x", color="C1", label="observed")
-    axes.set_yticks(rows, [f"school {name}" for name in "ABCDEFGH"])
+    mu, tau, z = (np.asarray(part) for part in result.samples)
+    effects = mu[..., np.newaxis] + tau[..., np.newaxis] * z
+    axes = forest(effects, [f"school {name}" for name in "ABCDEFGH"], size=(7, 4.5))
+    axes.plot(EFFECTS, range(8), "x", color="C1", label="observed")
     axes.set_title("Eight schools: effect of coaching\n(median, 50% and 95%)")
     axes.set_xlabel("points in the test")
     axes.legend(loc="lower right")

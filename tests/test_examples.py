@@ -50,7 +50,7 @@ def test_an_example(name, tmp_path, capsys):
 
 
 def test_all_are_here():
-    written = {path.stem for path in FOLDER.glob("*.py")} - {"__init__", "against_a_loop", "fibonacci"}
+    written = {path.stem for path in FOLDER.glob("*.py")} - {"__init__", "against_a_loop", "fibonacci", "forest"}
     assert written == set(SMALL)
 
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 from autobatch.mcmc.chain import draws
 from autobatch.mcmc.delayed_rejection import DelayedRejectionHMC
 from autobatch.mcmc.elliptical import EllipticalSlice
-from autobatch.mcmc.result import Result, SamplingWarning
+from autobatch.mcmc.result import Result, load
 from autobatch.mcmc.sampling import sample
+from autobatch.mcmc.trouble import SamplingWarning
 
 if TYPE_CHECKING:
     from autobatch.mcmc.kernel import NoUTurnSampler, NoUTurnSamplerResults
@@ -20,6 +21,7 @@ __all__ = [
     "Result",
     "SamplingWarning",
     "draws",
+    "load",
     "sample",
 ]
 

@@ -78,6 +78,14 @@ class ModelDensity:
         """The parts as the model nests them."""
         return tf.nest.pack_sequence_as(self.pinned.dtype, list(parts))
 
+    def like_its_parts(self, samples: Any) -> Any:
+        """Samples [chains, draws, ...], nested as the model is.  Raises SettingError if they are of another model."""
+        shapes, flat = tf.nest.flatten(self.pinned.event_shape), tf.nest.flatten(samples)
+        if len(flat) != len(shapes) or any(part.shape[2:] != shape for part, shape in zip(flat, shapes, strict=True)):
+            theirs = ", ".join(f"{name} {list(part.shape[2:])}" for name, part in named_parts(samples).items())
+            raise errors.SettingError(f"The model has other parts than what was sampled: {theirs}.")
+        return self.packed(flat)
+
     def constrain(self, parts: Any) -> Any:
         with _quiet():
             return self.bijector.forward(self.packed(parts))
@@ -92,6 +100,11 @@ class ModelDensity:
         sample = self.pinned.sample_unpinned if isinstance(self.pinned, Pinned) else self.pinned.sample
         with _quiet():
             return sample(chains, seed=tf.bitcast(key, tf.int32))
+
+    def whole_draws(self, count: int, key: tf.Tensor) -> Any:
+        """Of parts and data."""
+        with _quiet():
+            return self.joint.sample(count, seed=tf.bitcast(key, tf.int32))
 
     def parts_of(self, state: Any) -> list[tf.Tensor]:
         """The tensors of a state that the user gives: by name, or nested as the model's."""

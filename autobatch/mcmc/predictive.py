@@ -46,6 +46,11 @@ def predictions(model: ModelDensity, samples: Any, key: tf.Tensor) -> dict[str, 
     return _for_each_draw(of_one, (model.named(samples), keys), dtypes)
 
 
+def prior(model: ModelDensity, draws: int, key: tf.Tensor) -> dict[str, tf.Tensor]:
+    """Of parts and data: [draws, ...], by name."""
+    return model.named(model.whole_draws(draws, key))
+
+
 def _of_each(distribution: Any, value: Any) -> Any:
     if isinstance(distribution, tfd.Independent | tfd.Sample):
         return _of_each(distribution.distribution, value)

@@ -1,11 +1,11 @@
-"""What ``ab.mcmc.sample`` returns, and what it says aloud of it."""
+"""What ``ab.mcmc.sample`` returns."""
 
 from __future__ import annotations
 
 import html
-import warnings
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,21 +14,12 @@ import tensorflow as tf
 from autobatch import errors
 from autobatch.mcmc.metric import Metric
 from autobatch.mcmc.names import named_parts
-from autobatch.mcmc.settings import key_of_seed
-from autobatch.mcmc.summary import Summary
+from autobatch.mcmc.settings import check_count, key_of_seed
 from autobatch.profiling import Profile
 
 if TYPE_CHECKING:
     from autobatch.mcmc.joint_distribution import ModelDensity
-
-with warnings.catch_warnings():
-    warnings.filterwarnings("ignore", "\nArviZ is undergoing", FutureWarning)  # said once a day
-    import arviz
-
-FEWEST = 4  # draws of a chain of which R-hat is told
-LARGEST_R_HAT = 1.01  # Vehtari et al. 2021, "Rank-normalization, folding, and localization"
-SMALLEST_ESS = 400  # as above
-SHOWN_QUANTILES = (0.05, 0.5, 0.95)
+    from autobatch.mcmc.summary import Summary
 
 # InferenceData's names of the statistics.
 ARVIZ_NAMES = {
@@ -41,10 +32,6 @@ ARVIZ_NAMES = {
     "cut": "reached_max_treedepth",
     "log_prob": "lp",
 }
-
-
-class SamplingWarning(UserWarning):
-    """The draws may not represent the distribution."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -102,48 +89,79 @@ class Result:
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "model": None}  # whose functions may be of no module
 
+    def prior(self, draws: int = 1000, seed: Any = 0) -> dict[str, tf.Tensor]:
+        """What the model makes before it has seen data: its parts and its data, [draws, ...], by name.
+
+        Raises SettingError for draws of no model.
+        """
+        from autobatch.mcmc import predictive
+
+        if self.model is None:
+            raise errors.SettingError("A log density has no prior to draw from; a JointDistribution has.")
+        check_count("draws", draws)
+        return predictive.prior(self.model, draws, key_of_seed(seed, "result.prior(seed=0)"))
+
     def to_arviz(
         self,
         *,
         log_likelihood: bool = False,
         predictive: bool = False,
+        prior: bool = False,
         coords: Mapping[str, Sequence[Any]] | None = None,
         dims: Mapping[str, Sequence[str]] | None = None,
-    ) -> arviz.InferenceData:
-        """The draws, their statistics and the data as ArviZ' ``InferenceData``, for its plots and tables.
+    ) -> Any:
+        """The draws, their statistics and the data for ArviZ' plots and tables.
+
+        Returns: an ``InferenceData``; from ArviZ 1 on, one of xarray's DataTrees.
 
         log_likelihood: with that of each datum, for ``arviz.loo``; predictive: with data that the model makes, for
-        ``arviz.plot_ppc``; both for models with data.
+        ``arviz.plot_ppc``; both for models with data.  prior: with as many draws of the model's prior as a chain has,
+        and the data that they make.
         dims, coords: what the axes of parts and data are called, and what stands at them, as ArviZ takes them:
         ``dims={"theta": ["school"]}, coords={"school": ["Choate", ...]}``.
 
         Parts named "chain" and "draw" become "chain_" and "draw_".
         """
+        from autobatch.mcmc.with_arviz import arviz_name, inference_data
+
+        draws = len(self.stats["energy"][0])
+        before = {name: made[tf.newaxis] for name, made in self.prior(draws).items()} if prior else {}
+        data = named_parts(self.observed)
         groups = {
             "posterior": named_parts(self.samples),
             "posterior_predictive": self.predictive() if predictive else {},
+            "prior": {name: made for name, made in before.items() if name not in data},
+            "prior_predictive": {name: made for name, made in before.items() if name in data},
             "log_likelihood": self.log_likelihood() if log_likelihood else {},
             "sample_stats": {ARVIZ_NAMES[name]: values for name, values in self.stats.items()},
-            "observed_data": named_parts(self.observed),
+            "observed_data": data,
         }
-        renamed = {"chain": "chain_", "draw": "draw_"}  # ArviZ' own names
-        given: dict[str, Any] = {
-            group: {renamed.get(name, name): np.asarray(part) for name, part in parts.items()}
+        arrays = {
+            group: {arviz_name(name): np.asarray(part) for name, part in parts.items()}
             for group, parts in groups.items()
             if parts
         }
-        return arviz.from_dict(**given, coords=coords, dims=dims)
+        return inference_data(arrays, coords, dims)
+
+    def save(self, path: str | os.PathLike, **settings: Any) -> None:
+        """Writes a NetCDF file, which ``ab.mcmc.load`` reads, and ``arviz.from_netcdf``.
+
+        settings: as for ``to_arviz``, which makes what is written; neither model nor profile is.  The file is there
+        when it is whole.  Raises SettingError if there is no folder for it, or parts share a name; OSError.
+        """
+        from autobatch.mcmc import archive
+
+        data = self.to_arviz(**settings)
+        archive.write(path, data, self.samples, self.observed, self.step_size, self.metric)
 
     def summary(self) -> Summary:
         """Mean, sd, quantiles, bulk and tail effective sample size, and R-hat of every scalar of the state.
 
         A data frame of pandas' that shows no more digits than count.
         """
-        quantiles = {f"{q:.0%}": lambda x, q=q: np.quantile(x, q) for q in SHOWN_QUANTILES}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # ArviZ' on few draws; R-hat is then nan, and we say so ourselves
-            table: Any = arviz.summary(self.to_arviz(), group="posterior", stat_funcs=quantiles, round_to="none")
-        return Summary(table[["mean", "sd", *quantiles, "ess_bulk", "ess_tail", "r_hat"]])
+        from autobatch.mcmc.summary import summary_of
+
+        return summary_of({name: np.asarray(part) for name, part in named_parts(self.samples).items()})
 
     def __repr__(self) -> str:
         chains, draws = self.stats["energy"].shape
@@ -158,86 +176,24 @@ class Result:
         return f"<p>{html.escape(repr(self)[1:-1])}</p>{self.summary()._repr_html_()}"
 
 
-def warn_of_trouble(result: Result, unconstrained: np.ndarray, max_tree_depth: int) -> None:
-    """Divergences, trajectories that were cut, chains that disagree, few effective draws: a SamplingWarning each.
+def load(path: str | os.PathLike, model: Any = None) -> Result:
+    """The result that ``result.save(path)`` has written.
 
-    unconstrained: [chains, draws, d].
+    model: the JointDistribution that was sampled, for ``log_likelihood`` and its like.
+
+    Raises:
+      RunFileError: the file holds no result, or one of another version.
+      SettingError: the model has other parts than the result.
+      OSError: there is no such file, or it cannot be read.
     """
-    chains, draws, _ = unconstrained.shape
-    diverging = np.count_nonzero(result.stats["diverging"])
-    if diverging:
-        _warn(
-            f"{diverging:,} of {chains * draws:,} transitions diverged: where the density bends sharply, draws may be "
-            "missing. Raise target_acceptance (0.95, 0.99), or write the model with less curvature (non-centred)."
-        )
-    cut = np.count_nonzero(result.stats["cut"])
-    if cut > 0.01 * chains * draws:
-        _warn(
-            f"{cut:,} of {chains * draws:,} trajectories were cut at max_tree_depth={max_tree_depth}, so chains move "
-            "slowly. Raise it, or write the model with parameters of like scale."
-        )
-    if draws >= FEWEST and (trouble := _mixing(unconstrained)):
-        _warn(trouble)
+    from autobatch.mcmc import archive
 
+    saved = archive.read(path)
+    stats = {name: saved.statistics[shown] for name, shown in ARVIZ_NAMES.items()}
+    result = Result(saved.samples, stats, saved.step_size, saved.metric, saved.observed)
+    if model is None:
+        return result
+    from autobatch.mcmc.joint_distribution import ModelDensity
 
-def has_mixed(unconstrained: np.ndarray) -> bool:
-    """Whether so many draws [chains, draws, d] are enough, as far as R-hat and the effective sample size tell."""
-    return unconstrained.shape[1] >= FEWEST and not _mixing(unconstrained)
-
-
-def _mixing(unconstrained: np.ndarray) -> str:
-    """What is wrong with it, if anything."""
-    chains, draws, _ = unconstrained.shape
-    r_hat = split_r_hat(unconstrained)
-    if not r_hat.max() <= LARGEST_R_HAT:
-        return (
-            f"The largest R-hat is {r_hat.max():.3f} (above {LARGEST_R_HAT}): the chains have not mixed. Run them "
-            "longer (at_most=...), and see whether they disagree (result.summary())."
-        )
-    # R-hat of m chains is about sqrt(1 + m / ESS) (Vats and Knudson 2021), so of many chains it has told this too.
-    if min(2 * chains / (LARGEST_R_HAT**2 - 1), chains * draws) > 2 * SMALLEST_ESS:
-        return ""
-    worst = np.argsort(-r_hat)[:MOST_EXAMINED]
-    ess = min(_effective_draws(unconstrained[:, :, k]) for k in worst)
-    if ess >= SMALLEST_ESS:
-        return ""
-    return (
-        f"The smallest effective sample size is about {ess:.0f} (below {SMALLEST_ESS}): take more draws (at_most=...) "
-        "or chains."
-    )
-
-
-PIECE = 2**20  # bytes of draws that are looked at together, so that they stay in the cache
-MOST_EXAMINED = 4  # coordinates, those of largest R-hat, whose effective sample size is looked at
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, SamplingWarning, stacklevel=4)
-
-
-def _effective_draws(draws: np.ndarray) -> float:
-    """Of one coordinate [chains, draws]; many chains are judged by a part of them."""
-    some = draws[:32]
-    ess = float(np.asarray(arviz.ess(some.astype(np.float64))))
-    return ess * len(draws) / len(some)
-
-
-def split_r_hat(draws: np.ndarray) -> np.ndarray:
-    """R-hat of halved chains, [d] from [chains, draws, d] (Gelman et al., Bayesian Data Analysis, section 11.4)."""
-    half, pieces = draws.shape[1] // 2, -(-draws.nbytes // PIECE)
-    moments = [
-        _moments(part.astype(np.float64))
-        for chains in np.array_split(draws, min(pieces, len(draws)))
-        for part in (chains[:, :half], chains[:, -half:])
-    ]
-    means, variances = (np.concatenate(m) for m in zip(*moments, strict=True))
-    within, between = variances.mean(axis=0), means.var(axis=0, ddof=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.sqrt((half - 1) / half + between / within)
-
-
-def _moments(part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The mean and variance of each chain, [chains, d] each from [chains, draws, d], which is overwritten."""
-    mean = part.mean(axis=1)
-    part -= mean[:, np.newaxis]
-    return mean, np.einsum("cnd,cnd->cd", part, part) / (part.shape[1] - 1)
+    density = ModelDensity(model, saved.observed)
+    return replace(result, samples=density.like_its_parts(saved.samples), model=density)

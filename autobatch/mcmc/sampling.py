@@ -19,7 +19,7 @@ from autobatch.mcmc.checkpoint import Checkpoint, Standing, Trace
 from autobatch.mcmc.hamiltonian import State
 from autobatch.mcmc.metric import Metric, fitted, unit
 from autobatch.mcmc.model import problem_of, scattered_start
-from autobatch.mcmc.result import Result, has_mixed, warn_of_trouble
+from autobatch.mcmc.result import Result
 from autobatch.mcmc.settings import (
     VARIANTS,
     chain_keys,
@@ -28,6 +28,7 @@ from autobatch.mcmc.settings import (
     check_trees,
     key_of_seed,
 )
+from autobatch.mcmc.trouble import has_mixed, warn_of_trouble
 from autobatch.profiling import Profile
 from autobatch.profiling import profile as count
 from autobatch.progress import Bar, is_wanted, seconds_of_work
@@ -168,7 +169,7 @@ def sample(
         chain.profile,
         problem.model,
     )
-    warn_of_trouble(result, np.asarray(trace.positions), max_tree_depth)
+    warn_of_trouble(result.stats, np.asarray(trace.positions), max_tree_depth)
     return result
 
 

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from autobatch.mcmc.with_arviz import diagnostics
+
+QUANTILES = (0.05, 0.5, 0.95)
 DIGITS = 3  # of a scalar's sd, that are shown
 
 
@@ -29,6 +34,20 @@ class Summary(pd.DataFrame):
     def _shown(self) -> pd.DataFrame:
         rows = [[_text(str(name), value, row.get("sd")) for name, value in row.items()] for _, row in self.iterrows()]
         return pd.DataFrame(rows, self.index, self.columns)
+
+
+def summary_of(parts: Mapping[str, np.ndarray]) -> Summary:
+    """Of parts [chains, draws, ...], by name."""
+    rows = {}
+    for name, found in diagnostics(parts).items():
+        chains, draws, *shape = parts[name].shape
+        flat = parts[name].reshape(chains * draws, *shape).astype(np.float64)
+        quantiles = dict(zip((f"{q:.0%}" for q in QUANTILES), np.quantile(flat, QUANTILES, axis=0), strict=True))
+        columns = {"mean": flat.mean(axis=0), "sd": flat.std(axis=0, ddof=1), **quantiles, **found}
+        for at in np.ndindex(*shape):
+            label = f"{name}[{', '.join(map(str, at))}]" if at else name
+            rows[label] = {column: values[at] for column, values in columns.items()}
+    return Summary([*rows.values()], [*rows])
 
 
 def _text(column: str, value: Any, sd: Any) -> str:

@@ -82,13 +82,34 @@ def test_what_arviz_gets():
     result = result_of(model_of("Named", True), named)
     assert {"posterior_predictive", "log_likelihood"}.isdisjoint(result.to_arviz().groups())
     data = result.to_arviz(
-        log_likelihood=True, predictive=True, dims={"counts": ["day"]}, coords={"day": ["Mo", "Tu", "We", "Th", "Fr"]}
+        log_likelihood=True,
+        predictive=True,
+        prior=True,
+        dims={"counts": ["day"]},
+        coords={"day": ["Mo", "Tu", "We", "Th", "Fr"]},
     )
+    assert data.prior["rate"].shape == (1, 200)
+    assert (data.prior["rate"].values != np.asarray(result.prior(200, seed=1)["rate"])).any()
+    assert data.prior_predictive["counts"].dims == ("chain", "draw", "day")
     for group in (data.log_likelihood, data.posterior_predictive):
         assert group["counts"].dims == ("chain", "draw", "day")
     assert data.observed_data["counts"].sel(day="We") == 3.0
     found = arviz.loo(data, var_name="counts", pointwise=True)
     assert found.loo_i.dims == ("day",)
+
+
+def test_the_prior_makes_parts_and_data(result):
+    made = result.prior(500, seed=1)
+    pair = {*made} - {"rate", "counts", "lengths"}  # "x" in a Sequential, as nothing refers to it
+    assert [tuple(made[name].shape) for name in ("rate", "counts", "lengths", *pair)] == [
+        (500,),
+        (500, 5),
+        (500, 3),
+        (500, 2),
+    ]
+    rate = np.asarray(made["rate"])
+    np.testing.assert_allclose((rate.mean(), rate.var()), (2.0, 0.2), rtol=0.25)
+    np.testing.assert_allclose(np.corrcoef(rate, np.mean(made["counts"], axis=1))[0, 1], 0.58, atol=0.15)
 
 
 def test_without_data():
@@ -97,3 +118,5 @@ def test_without_data():
     result = result_of(model_of("Named", False), {"counts": COUNTS, "lengths": LENGTHS, "pair": PAIR})
     with pytest.raises(SettingError, match="A log density has no data"):
         pickle.loads(pickle.dumps(result)).predictive()
+    with pytest.raises(SettingError, match="A log density has no prior"):
+        pickle.loads(pickle.dumps(result)).prior()

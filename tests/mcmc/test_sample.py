@@ -16,8 +16,8 @@ from autobatch.mcmc import model as models
 from autobatch.mcmc.adaptation import windows
 from autobatch.mcmc.density import log_density
 from autobatch.mcmc.layout import Layout
-from autobatch.mcmc.result import split_r_hat
 from autobatch.mcmc.summary import Summary
+from autobatch.mcmc.trouble import split_r_hat
 
 tfd = tfp.distributions
 SCALES = np.array([1.0, 10.0, 0.1], np.float32)
