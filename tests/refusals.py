@@ -12,6 +12,20 @@ import autobatch as ab
 from autobatch.errors import BatchShapeError, TypeMismatchError, UnsupportedSyntaxError
 
 
+class Chosen:
+    @functools.singledispatchmethod
+    def twice(self, x):
+        return 0
+
+    @twice.register
+    def _(self, x: int):
+        return x * 2
+
+
+def chosen_by_class(n):
+    return Chosen().twice(n)
+
+
 @ab.autobatch
 def absolute(x):
     return x if x > 0 else -x
@@ -662,7 +676,7 @@ CASES = [
     (matches, UnsupportedSyntaxError), (shape_of_a_member, TypeMismatchError),
     (returns_an_object, TypeMismatchError), (sorts_rows, TypeMismatchError),
     (pops_while_it_loops, UnsupportedSyntaxError), (pops_in_any, UnsupportedSyntaxError),
-    (links_without_end, TypeMismatchError),
+    (links_without_end, TypeMismatchError), (chosen_by_class, TypeMismatchError),
     (augments_to_floats, TypeMismatchError),
     (says_what_was_caught, UnsupportedSyntaxError), (asks_for_any_class, UnsupportedSyntaxError),
     (keeps_what_was_caught, UnsupportedSyntaxError),

@@ -7,7 +7,7 @@ import inspect
 import random
 from collections.abc import Hashable, Mapping
 from dataclasses import replace
-from types import FunctionType
+from types import FunctionType, MappingProxyType
 from typing import Any
 
 import gast
@@ -150,6 +150,8 @@ class Calls(OptionalAttributes):
             call.func = support("stand_in", [call.func], call)
         elif is_numpy(value):
             call.func = support("numpy_", [call.func], call)
+        elif isinstance(getattr(value, "registry", None), MappingProxyType):  # of functools.singledispatch
+            call.func = support("dispatched", [call.func], call)
         elif isinstance(call.func, gast.Attribute) and call.func.attr in _OF_LISTS and _is_of_sequence(value):
             call.args.insert(0, call.func.value)
             call.func = support(_OF_LISTS[call.func.attr], [], call).func

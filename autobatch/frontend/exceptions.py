@@ -114,7 +114,13 @@ class Exceptions(Nested):
         made_by = call if call is not None else gast.copy_location(bare, at)
         if (init := held.own_init(kind)) is not None:
             callee = as_program(init)
-            assert callee is not None
+            if callee is None:
+                self.refuse(
+                    at,
+                    f"an exception whose `__init__` takes any number of arguments (`{kind.__name__}`)",
+                    "name its parameters.",
+                    kind="exception-class",
+                )
             made = self.construction(made_by, replace(callee, of=kind))
         else:
             made = support("held", [made_by.func, *self.in_order(held.without_texts(made_by))], at)

@@ -94,6 +94,14 @@ class _InScope(gast.NodeTransformer):
         (op, *more), (right, *_) = node.ops, node.comparators
         return node if more else self.desugarer.compared(node.left, op, right, node)
 
+    def visit_Lambda(self, node: gast.Lambda | gast.GeneratorExp) -> gast.AST:
+        """One that is made inside, as by ``[lambda: n for k in ks]``, and may be kept."""
+        changing = self.desugarer.changing.intersection(late_names(node)) - self.bound
+        node = self.generic_visit(node)
+        return support("at_once", [node], node) if changing else node
+
+    visit_GeneratorExp = visit_Lambda
+
     def visit_Call(self, node: gast.Call) -> gast.AST:
         if self.desugarer.static_value(node.func) is builtins.print:
             self.desugarer.refuse(
@@ -321,6 +329,8 @@ class Expressions(Scope):
         return support("getitem", self.in_order([node.value, index_value(node.slice)]), node)
 
     def on_Attribute(self, node: gast.Attribute) -> gast.AST:
+        if node.attr == "__class__" and self.static_value(node) is UNKNOWN:
+            return support("type_", [self.expression(node.value)], node)
         if node.attr in ATTRIBUTES and self.static_value(node) is UNKNOWN:
             return support("attribute", [self.expression(node.value), constant(node.attr, node)], node)
         return self.children(node)

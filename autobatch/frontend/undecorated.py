@@ -50,7 +50,7 @@ def _asks(code: types.CodeType) -> bool:
     return not _TYPES.isdisjoint(code.co_names) or any(map(_asks, inside))
 
 
-_TYPES = {"isinstance", "type"}
+_TYPES = {"hasattr", "isinstance", "type"}
 
 
 def asks_for_types(value: Any) -> bool:

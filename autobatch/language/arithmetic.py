@@ -303,13 +303,31 @@ def _install_truth() -> None:
 
 def _install_matmul() -> None:
     """``@`` of vectors, which TensorFlow refuses."""
-    theirs = tf.Tensor.__matmul__
+    for attribute, reflected in (("__matmul__", False), ("__rmatmul__", True)):
+        theirs = getattr(tf.Tensor, attribute)
 
-    def product(self: tf.Tensor, other: Any) -> Any:
-        of_vectors = context.mode() is not context.Mode.BATCH and 1 in (self.shape.rank, np.ndim(other))
-        return tf.experimental.numpy.matmul(self, other) if of_vectors else theirs(self, other)
+        def product(self: tf.Tensor, other: Any, theirs: Any = theirs, reflected: bool = reflected) -> Any:
+            of_vectors = context.mode() is not context.Mode.BATCH and 1 in (self.shape.rank, np.ndim(other))
+            if not of_vectors:
+                return theirs(self, other)
+            return tf.experimental.numpy.matmul(*((other, self) if reflected else (self, other)))
 
-    tf.Tensor.__matmul__ = product
+        setattr(tf.Tensor, attribute, product)
+
+
+def _install_dtypes() -> None:
+    """``x.dtype == float`` is of float64, as NumPy has it; TensorFlow takes float32 for ``float``."""
+    theirs, hashed = tf.DType.__eq__, tf.DType.__hash__
+
+    def is_same(self: tf.DType, other: Any) -> Any:
+        if self is other:
+            return True
+        of_python = isinstance(other, type) and any(other is kind for kind in (bool, int, float, complex))
+        return theirs(self, np.dtype(other) if of_python and context.mode() is not context.Mode.BATCH else other)
+
+    tf.DType.__eq__ = is_same
+    tf.DType.__ne__ = lambda self, other: not is_same(self, other)
+    tf.DType.__hash__ = hashed
 
 
 def _install_repetition() -> None:
@@ -334,6 +352,7 @@ def install() -> None:
     _install_truth()
     _install_iteration()
     _install_matmul()
+    _install_dtypes()
     _install_repetition()
     divisions = (("floordiv", _floordiv), ("mod", _mod), ("truediv", _truediv))
     others = ((name, _of_two(getattr(operator, name))) for name in ("add", "sub"))

@@ -137,12 +137,16 @@ def index(values: Any, item: Any, *bounds: Any) -> Any:
     return number(tf.argmax(found))
 
 
-def zipped(lists: Sequence[Any]) -> MemberList:
-    """``zip(*lists)``, as a list"""
+def zipped(lists: Sequence[Any], strict: bool = False) -> MemberList:
+    """``zip(*lists, strict=strict)``, as a list"""
     each = [as_member_list(values) for values in lists]
     capacity = max(values.capacity for values in each)
     columns = [column for values in each for column in padded(values, capacity).columns]
-    length = tf.reduce_min(tf.stack([values.length.tensor for values in each]))
+    lengths = tf.stack([values.length.tensor for values in each])
+    length = tf.reduce_min(lengths)
+    if strict:
+        same = tf.equal(length, tf.reduce_max(lengths))
+        context.check(same, errors.raised_by_members(ValueError), "zip() is given lists of unlike lengths")
     return derived(MemberList(tuple(values.kinds for values in each), tuple(columns), number(length)), *lists)
 
 

@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from autobatch import errors
 from autobatch.language.numbers import cast_to, float_, int_
+from autobatch.language.numpy_own import FUNCTIONS, dtype_of
 from autobatch.language.numpy_views import as_views
 from autobatch.language.values import WeakScalar, adopts, is_tensor, per_member
 
@@ -30,10 +31,11 @@ def numpy_(function: Callable) -> Callable:
     def call(*args: Any, **options: Any) -> Any:
         leaves = tf.nest.flatten((args, options))
         if not any(map(per_member, leaves)):
+            args, options = tf.nest.map_structure(_as_numpy, (args, options))
             return function(*args, **options)
         if isinstance(function, type):
             return cast_to(args[0], function)
-        theirs = _OWN.get(function) or getattr(tnp, function.__name__, None)
+        theirs = FUNCTIONS.get(function) or getattr(tnp, function.__name__, None)
         if theirs is None:
             raise errors.TypeMismatchError(
                 f"TensorFlow's NumPy has no {function.__name__}.",
@@ -43,9 +45,20 @@ def numpy_(function: Callable) -> Callable:
         args, options = tf.nest.map_structure(_to_tensor(leaves), (args, options))
         if isinstance(function, np.ufunc) and not any(kinds.startswith(("i", "l")) for kinds in function.types):
             args = tuple(tf.cast(x, tf.float64) if is_tensor(x) and not x.dtype.is_floating else x for x in args)
-        return as_views(function, args, options, theirs(*args, **options))
+        found = theirs(*args, **options)
+        if not all(leaf.shape.is_fully_defined() for leaf in tf.nest.flatten(found) if is_tensor(leaf)):
+            raise errors.TypeMismatchError(
+                f"np.{function.__name__} makes as many items as the values say, so members' arrays differ in length.",
+                help="count them (np.sum(x > 1)), choose (np.where(x > 1, x, 0)), or collect them in a list.",
+                kind="numpy-of-member",
+            )
+        return as_views(function, args, options, found)
 
     return call
+
+
+def _as_numpy(leaf: Any) -> Any:
+    return np.dtype(leaf.as_numpy_dtype) if isinstance(leaf, tf.DType) else leaf
 
 
 def _to_tensor(leaves: list[Any]) -> Callable:
@@ -61,78 +74,8 @@ def _to_tensor(leaves: list[Any]) -> Callable:
     return convert
 
 
-def _array(value: Any, dtype: Any = None, copy: Any = None) -> tf.Tensor:
-    del copy
-    made = tf.identity(value) if is_tensor(value) else tf.convert_to_tensor(_of_one_dtype(value))
-    return made if dtype is None else tf.cast(made, _dtype(dtype))
-
-
-def _of_one_dtype(items: Any) -> Any:
-    """The nested lists, with numbers of the dtype that an array of them has."""
-    leaves = tf.nest.flatten(items)
-    kinds = [leaf.dtype.as_numpy_dtype if is_tensor(leaf) else leaf for leaf in leaves]
-    dtype = tf.as_dtype(np.result_type(*kinds))
-    return tf.nest.map_structure(lambda leaf: tf.cast(leaf, dtype), items)
-
-
-def _dtype(dtype: Any) -> tf.DType:
-    """What NumPy takes for a dtype, which is float64 for ``float``."""
-    return dtype if isinstance(dtype, tf.DType) else tf.as_dtype(np.dtype(dtype))
-
-
-def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> tf.Tensor:
-    return tf.norm(_floating(x), ord="euclidean" if ord is None else ord, axis=axis, keepdims=keepdims)
-
-
-def _solve(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    return tf.linalg.solve(a, b) if b.shape.rank > 1 else tf.linalg.solve(a, b[:, tf.newaxis])[:, 0]
-
-
-def _rounded(x: tf.Tensor, decimals: int = 0) -> tf.Tensor:
-    scale = tf.constant(10.0**decimals, x.dtype) if x.dtype.is_floating else tf.constant(1, x.dtype)
-    return tf.round(x * scale) / scale if x.dtype.is_floating else x
-
-
-def _linspace(start: Any, stop: Any, *args: Any, **options: Any) -> tf.Tensor:
-    return tnp.linspace(_floating(start), _floating(stop), *args, **options)
-
-
-def _median(x: Any) -> tf.Tensor:
-    values = tf.sort(tf.reshape(_floating(x), [-1]))
-    count = values.shape[0]
-    middle = (values[(count - 1) // 2] + values[count // 2]) / 2
-    return tf.where(tf.reduce_any(tf.math.is_nan(values)), tf.cast(float("nan"), values.dtype), middle)
-
-
-def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0) -> tf.Tensor:
-    y = _floating(y)
-    steps = tf.cast(dx, y.dtype) if x is None else tnp.diff(tf.cast(x, y.dtype))
-    return tf.reduce_sum(steps * (y[..., 1:] + y[..., :-1]) / 2, -1)
-
-
-def _trunc(x: Any) -> tf.Tensor:
-    return tf.where(x < 0, tf.math.ceil(x), tf.math.floor(x)) if x.dtype.is_floating else x
-
-
-def _fmod(x: Any, y: Any) -> tf.Tensor:
-    return tf.truncatemod(*tnp.broadcast_arrays(*(_floating(part) for part in (x, y))))
-
-
-def _floating(x: Any) -> tf.Tensor:
-    return x if is_tensor(x) and x.dtype.is_floating else tf.cast(x, tf.float64)
-
-
-_OWN: dict[Callable, Callable] = {
-    np.array: _array, np.asarray: _array, np.linalg.norm: _norm, np.linalg.solve: _solve, np.linalg.inv: tf.linalg.inv,
-    np.linalg.det: tf.linalg.det, np.linalg.cholesky: tf.linalg.cholesky, np.copy: _array, np.round: _rounded,
-    np.linspace: _linspace, np.around: _rounded, np.median: _median, np.trapezoid: _trapezoid, np.trunc: _trunc,
-    np.radians: tnp.deg2rad, np.degrees: tnp.rad2deg, np.linalg.eigvalsh: tf.linalg.eigvalsh, np.fmod: _fmod,
-
-}  # fmt: skip
-
-
 def _astype(x: tf.Tensor, dtype: Any) -> tf.Tensor:
-    return tf.cast(x, _dtype(dtype))
+    return tf.cast(x, dtype_of(dtype))
 
 
 def _item(x: tf.Tensor) -> Any:
@@ -159,10 +102,11 @@ def _in_place(name: str) -> Callable:
 
 
 METHODS: dict[str, Callable] = {
-    **{name: getattr(tnp, name) for name in ("sum", "mean", "max", "min", "prod", "std", "var", "all", "any", "argmax",
-       "argmin", "cumsum", "cumprod", "dot", "clip", "trace", "squeeze", "take", "repeat", "diagonal")},
+    **{name: getattr(tnp, name) for name in ("sum", "mean", "prod", "std", "var", "all", "any", "cumsum", "cumprod",
+       "dot", "trace", "squeeze", "take", "repeat", "diagonal")},
+    **{name: FUNCTIONS[getattr(np, name)] for name in ("max", "min", "argmax", "argmin", "clip", "round")},
     **{name: _in_place(name) for name in ("sort", "fill", "resize", "partition")},
-    "bit_length": lambda x: int_(x).bit_length(), "copy": tf.identity, "round": _rounded, "astype": _astype,
+    "bit_length": lambda x: int_(x).bit_length(), "copy": tf.identity, "astype": _astype,
     "item": _item, "reshape": _reshape,
     "transpose": _transpose,
     "ravel": lambda x: tf.reshape(x, [-1]), "flatten": lambda x: tf.identity(tf.reshape(x, [-1])),

@@ -9,6 +9,8 @@ the result is another, as with lists (``list_methods.py``).
 from __future__ import annotations
 
 import dataclasses
+import functools
+import inspect
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -82,6 +84,12 @@ def _made(cls: type) -> type:
             raise AttributeError(f"'{cls.__name__}' object has no attribute '{name}'")
         if raises and (name in _OF_TRACEBACK or (name == "args" and isinstance(cls.__init__, FunctionType))):
             raise not_kept(name)
+        if isinstance(inspect.getattr_static(cls, name, None), functools.singledispatchmethod):
+            raise errors.TypeMismatchError(
+                f"`{name}` is chosen by the class of its argument, and a member's number is no object of Python's.",
+                help="ask for it in one method: if isinstance(x, int).",
+                kind="single-dispatch-method",
+            )
         of_class = isinstance(found, list | dict | set) and any(vars(c).get(name) is found for c in cls.__mro__)
         if of_class:
             context.keep(found, contents(found), f"{cls.__name__}.{name}")

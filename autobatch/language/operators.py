@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
 
 from autobatch import context, errors
@@ -42,6 +41,7 @@ from autobatch.language.indexing import (
     unroll_first,
     unrolled,
 )
+from autobatch.language.kinds import dispatched, getattr_, hasattr_, isinstance_, type_
 from autobatch.language.list_methods import (
     append,
     augment,
@@ -96,14 +96,14 @@ augmented.install()
 
 __all__ = [
     "Field", "absent", "admits", "and_", "append", "assert_", "attribute", "attribute_if_any", "attribute_is_none",
-    "augment", "blank", "bool_", "both", "cast_to", "clear", "copied", "counted", "deepcopy", "delete", "distinct",
-    "divmod_", "either", "equal", "exchange", "extend", "float_", "getitem", "gone_through", "held", "ifexp",
-    "in_place", "index", "indices", "insert", "int_", "is_a", "is_object", "item", "item_from_end", "items_of",
-    "kept_iterator", "length_from_end", "max_by", "member_class", "method", "min_by", "not_", "numpy_", "of_fields",
-    "of_range", "or_", "ordered", "place", "place_of_append", "pop", "pop_inside", "pow_", "raise_", "raise_untold",
-    "range_", "remove", "replaced", "reverse", "rotate", "round_", "rows", "sequence", "setattr_", "setitem",
-    "shallow_copy", "slice_", "sort_by", "sorted_by", "stand_in", "truth", "unpack", "unpack_rest", "unroll",
-    "unroll_first", "unrolled", "untold",
+    "augment", "blank", "bool_", "both", "cast_to", "clear", "copied", "counted", "deepcopy", "delete", "dispatched",
+    "distinct", "divmod_", "either", "equal", "exchange", "extend", "float_", "getattr_", "getitem", "gone_through",
+    "hasattr_", "held", "ifexp", "in_place", "index", "indices", "insert", "int_", "is_a", "is_object", "isinstance_",
+    "item", "item_from_end", "items_of", "kept_iterator", "length_from_end", "max_by", "member_class", "method",
+    "min_by", "not_", "numpy_", "of_fields", "of_range", "or_", "ordered", "place", "place_of_append", "pop",
+    "pop_inside", "pow_", "raise_", "raise_untold", "range_", "remove", "replaced", "reverse", "rotate", "round_",
+    "rows", "sequence", "setattr_", "setitem", "shallow_copy", "slice_", "sort_by", "sorted_by", "stand_in", "truth",
+    "type_", "unpack", "unpack_rest", "unroll", "unroll_first", "unrolled", "untold",
 ]  # fmt: skip
 
 
@@ -282,41 +282,6 @@ def sort(values: Any, *, key: Any = None, reverse: Any = False) -> Any:
     return values
 
 
-def isinstance_(value: Any, kind: Any) -> bool:
-    """``isinstance(value, kind)``: a member's scalar is a number of Python's, and the tensor that it is."""
-    if isinstance(value, MemberList):
-        return issubclass(list, kind)
-    python = python_kind(value)
-    if isinstance(value, WeakScalar) and python is float and issubclass(int, kind) != issubclass(float, kind):
-        raise _int_or_float()
-    if isinstance(value, WeakScalar) and python is int and issubclass(bool, kind) != issubclass(int, kind):
-        raise _int_or_float()
-    if python is not None and issubclass(python, kind):
-        return True
-    if is_tensor(value) and issubclass(np.ndarray if value.shape.rank else value.dtype.as_numpy_dtype, kind):
-        return True
-    return not isinstance(value, WeakScalar) and isinstance(value, kind)
-
-
-def _int_or_float() -> errors.TypeMismatchError:
-    return errors.TypeMismatchError(
-        "Whether this number is an int or a float, or a bool, may differ between members.",
-        help="isinstance(x, (int, float)) holds for all; a float that has become an integer is x == int(x).",
-        kind="int-or-float",
-    )
-
-
-def type_(value: Any, *rest: Any) -> Any:
-    """``type(value)``"""
-    if isinstance(value, MemberList) and not rest:
-        return list
-    if isinstance(value, MemberObject) and not rest:
-        return users_class(value)
-    if isinstance(value, WeakScalar) and (value.kind is float or (value.kind is int and not value.near)):
-        raise _int_or_float()
-    return (None if rest else python_kind(value)) or type(value, *rest)
-
-
 def is_(left: Any, right: Any) -> Any:
     """``left is right``, of which Python says little where numbers are concerned."""
     for value, other in ((left, right), (right, left)):
@@ -446,7 +411,8 @@ def reversed_(values: Any) -> Any:
 def zip_(*values: Any, **options: Any) -> Any:
     """``zip(*values)``"""
     if any(isinstance(value, MemberList) for value in values):
-        return list_queries.zipped([value if isinstance(value, MemberList) else [*rows(value)] for value in values])
+        lists = [value if isinstance(value, MemberList) else [*rows(value)] for value in values]
+        return list_queries.zipped(lists, **options)
     return zip(*map(rows, values), **options)  # noqa: B905
 
 
@@ -487,6 +453,8 @@ BUILTINS = {
     builtins.bool: "bool_",
     builtins.len: "len_",
     builtins.isinstance: "isinstance_",
+    builtins.hasattr: "hasattr_",
+    builtins.getattr: "getattr_",
     builtins.type: "type_",
     builtins.range: "of_range",
     collections.deque: "deque_",

@@ -234,7 +234,8 @@ class _Inference:
             function, name = variable
             raise (_TypesOfCalls(function, found) if name in self.program[function].inputs else found) from None
         if old is None or not same(old, new):
-            if _depth(new) > MOST_NESTED + (variable[0] == "__init__"):  # told where the caller has it
+            most = MOST_NESTED + (variable[0] == "__init__")  # told where the caller has it
+            if _depth(new) > most or _is_bushy(new):
                 raise errors.TypeMismatchError(
                     "What is made here holds what it held before, deeper at each turn.",
                     [(location, "")],
@@ -438,12 +439,18 @@ def _shape_to_start_from(old: Type, new: Type) -> list[int] | None:
 
 
 MOST_NESTED = 30  # structures in structures; what a loop puts into itself has no end
+BUSHY = 10, 1000  # so deep, and with so many leaves: a tree of objects, which doubles with each turn
 
 
 def _depth(type_: Type) -> int:
     if not isinstance(type_, dict | list | tuple | MemberObject):
         return 0
     return 1 + max(map(_depth, parts_of(type_)), default=0)
+
+
+def _is_bushy(type_: Type) -> bool:
+    depth, size = BUSHY
+    return _depth(type_) > depth and len(leaves(type_)) > size
 
 
 def _read_elsewhere(function: ir.Function) -> frozenset[str]:

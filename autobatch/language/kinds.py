@@ -1,0 +1,105 @@
+"""What a member's value is, and has, in Python: not what the tensor that stands for it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from autobatch import errors
+from autobatch.language.lists import MemberList
+from autobatch.language.numpy import attribute
+from autobatch.language.objects import MemberObject, users_class
+from autobatch.language.values import WeakScalar, is_tensor, python_kind
+
+
+def isinstance_(value: Any, kind: Any) -> bool:
+    """``isinstance(value, kind)``: a member's scalar is a number of Python's, and one of NumPy's."""
+    if isinstance(value, MemberList):
+        return issubclass(list, kind)
+    python = python_kind(value)
+    if isinstance(value, WeakScalar) and python is float and issubclass(int, kind) != issubclass(float, kind):
+        raise _int_or_float()
+    if isinstance(value, WeakScalar) and python is int and issubclass(bool, kind) != issubclass(int, kind):
+        raise _int_or_float()
+    if python is not None and issubclass(python, kind):
+        return True
+    if not is_tensor(value):
+        return not isinstance(value, WeakScalar) and isinstance(value, kind)
+    if issubclass(np.ndarray if value.shape.rank else value.dtype.as_numpy_dtype, kind):
+        return True
+    return any(isinstance(value, each) for each in _classes(kind) if issubclass(each, tf.Tensor))
+
+
+def _classes(kind: Any) -> Iterator[type]:
+    """Of what ``isinstance`` takes."""
+    for each in kind if isinstance(kind, tuple) else getattr(kind, "__args__", (kind,)):
+        if isinstance(each, tuple):
+            yield from _classes(each)
+        elif isinstance(each, type):
+            yield each
+
+
+def _int_or_float() -> errors.TypeMismatchError:
+    return errors.TypeMismatchError(
+        "Whether this number is an int or a float, or a bool, may differ between members.",
+        help="isinstance(x, (int, float)) holds for all; a float that has become an integer is x == int(x).",
+        kind="int-or-float",
+    )
+
+
+def type_(value: Any, *rest: Any) -> Any:
+    """``type(value)``"""
+    if isinstance(value, MemberList) and not rest:
+        return list
+    if isinstance(value, MemberObject) and not rest:
+        return users_class(value)
+    if isinstance(value, WeakScalar) and (value.kind is float or (value.kind is int and not value.near)):
+        raise _int_or_float()
+    return (None if rest else python_kind(value)) or type(value, *rest)
+
+
+def hasattr_(value: Any, name: str) -> bool:
+    """``hasattr(value, name)``; a scalar may be a number of Python's or of NumPy's, and these must agree."""
+    kinds = _kinds_of(value)
+    if not kinds:
+        return hasattr(value, name)
+    found = {hasattr(kind, name) for kind in kinds}
+    if len(found) > 1:
+        raise errors.TypeMismatchError(
+            f"Whether this has `{name}` depends on whether it is an int, a float, or a number of NumPy's.",
+            help="ask for what it is, isinstance(x, (int, float)), or whether it has axes: np.ndim(x) > 0.",
+            kind="symbolic-attribute",
+        )
+    return found.pop()
+
+
+def _kinds_of(value: Any) -> tuple[type, ...]:
+    """The classes that a member's value may be of; none for what is as it is in Python."""
+    if isinstance(value, MemberList):
+        return (list,)
+    if isinstance(value, WeakScalar):
+        return (int, float) if value.kind is float else (value.kind,)
+    if not is_tensor(value):
+        return ()
+    python = python_kind(value)
+    return (np.ndarray,) if python is None else (python, value.dtype.as_numpy_dtype)
+
+
+def getattr_(value: Any, name: str, *default: Any) -> Any:
+    """``getattr(value, name, default)``"""
+    if default and not hasattr_(value, name):
+        return default[0]
+    return attribute(value, name)
+
+
+def dispatched(function: Any) -> Callable:
+    """A function of ``functools.singledispatch``, which asks for the class of its first argument."""
+
+    def call(first: Any, *args: Any, **options: Any) -> Any:
+        is_array = is_tensor(first) and first.shape.rank
+        return function.dispatch(np.ndarray if is_array else type_(first))(first, *args, **options)
+
+    return call
