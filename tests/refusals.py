@@ -23,7 +23,7 @@ class Chosen:
 
 
 def chosen_by_class(n):
-    return Chosen().twice(n)
+    return Chosen().twice(n)  # here
 
 
 @ab.autobatch

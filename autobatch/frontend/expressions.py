@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import collections
 from collections.abc import Callable, Container, Iterator, Sequence
 from types import FunctionType, MappingProxyType
@@ -15,6 +14,7 @@ from autobatch.context import is_users
 from autobatch.frontend.cheap import is_cheap, names_tested_for_none
 from autobatch.frontend.core import Callee, Helper, Target
 from autobatch.frontend.effects import runs_method
+from autobatch.frontend.in_scope import InScope
 from autobatch.frontend.library import written
 from autobatch.frontend.list_methods import popped
 from autobatch.frontend.scope import UNKNOWN, Scope
@@ -73,47 +73,6 @@ def _parts(node: gast.AST) -> Iterator[gast.AST]:
         yield from (part for pair in zip(node.keys, node.values, strict=True) for part in pair if part is not None)
     else:
         yield from gast.iter_child_nodes(node)
-
-
-class _InScope(gast.NodeTransformer):
-    """Puts our operators into a lambda or comprehension, where they need no statements."""
-
-    def __init__(self, desugarer: Expressions, bound: frozenset[str]):
-        self.desugarer, self.bound = desugarer, bound
-
-    def visit_Subscript(self, node: gast.Subscript) -> gast.AST:
-        node = self.generic_visit(node)
-        if isinstance(node.ctx, gast.Load) and (
-            self.desugarer.has_local(node.slice) or set(names(node.slice)) & self.bound
-        ):
-            return support("getitem", [node.value, index_value(node.slice)], node)
-        return node
-
-    def visit_Compare(self, node: gast.Compare) -> gast.AST:
-        node = self.generic_visit(node)
-        (op, *more), (right, *_) = node.ops, node.comparators
-        return node if more else self.desugarer.compared(node.left, op, right, node)
-
-    def visit_Lambda(self, node: gast.Lambda | gast.GeneratorExp) -> gast.AST:
-        """One that is made inside, as by ``[lambda: n for k in ks]``, and may be kept."""
-        changing = self.desugarer.changing.intersection(late_names(node)) - self.bound
-        node = self.generic_visit(node)
-        return support("at_once", [node], node) if changing else node
-
-    visit_GeneratorExp = visit_Lambda
-
-    def visit_Call(self, node: gast.Call) -> gast.AST:
-        if self.desugarer.static_value(node.func) is builtins.print:
-            self.desugarer.refuse(
-                node,
-                "print in a lambda or a straight-line nested function",
-                "print outside it.",
-                kind="print-in-lambda",
-            )
-        node = self.generic_visit(node)
-        if not set(names(node.func)) & self.bound:
-            self.desugarer.use_operator(node)
-        return node
 
 
 class Expressions(Scope):
@@ -485,7 +444,7 @@ class Expressions(Scope):
                 "write a nested `def` and call it, or use a for loop.",
                 kind="call-inside-lambda",
             )
-        return _InScope(self, bound_names(node)).generic_visit(node)
+        return InScope(self, bound_names(node)).generic_visit(node)
 
     def call_inside(self, node: gast.AST) -> gast.Call | None:
         """The first call of a function of the program in a lambda, a nested function or a comprehension."""

@@ -272,6 +272,13 @@ def bound_names(scope: gast.AST) -> frozenset[str]:
     return frozenset(n.id for target in targets for n in gast.walk(target) if isinstance(n, gast.Name))
 
 
+def is_place(node: gast.AST) -> bool:
+    """Whether this is a name, a constant, or an item of such, which may be read twice."""
+    if isinstance(node, gast.Subscript):
+        return is_place(node.value) and is_place(node.slice)
+    return isinstance(node, gast.Name | gast.Constant)
+
+
 def late_names(scope: gast.AST) -> list[str]:
     """The free names that a function or a generator reads when it is used; its defaults are read when it is made."""
     if isinstance(scope, gast.Lambda | gast.FunctionDef):

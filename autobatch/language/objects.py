@@ -110,7 +110,7 @@ def _made(cls: type) -> type:
 
     of_fields = {name: _of_fields(cls, name) for name in ("eq", "ne", "lt", "le", "gt", "ge") if has_made(cls, name)}
     own_eq: Any = of_fields.get("eq", own.__eq__)
-    own_ne: Any = of_fields.get("ne", own.__ne__)
+    own_ne: Any = of_fields.get("ne", _inverse(own_eq) if own.__ne__ is object.__ne__ else own.__ne__)
 
     def eq(self: Any, other: Any) -> Any:
         if _is_users_code():
@@ -149,6 +149,16 @@ def _made(cls: type) -> type:
         "__slots__": (),
     }  # fmt: skip
     return type(cls)(cls.__name__, (cls, MemberObject), body)
+
+
+def _inverse(equal: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """What Python has for ``!=`` where a class has ``==`` alone; the answer may differ between members."""
+
+    def apply(self: Any, other: Any) -> Any:
+        found = equal(self, other)
+        return found if found is NotImplemented else found == False  # noqa: E712
+
+    return apply
 
 
 _OF_TRACEBACK = ("__cause__", "__context__", "__traceback__", "__notes__")

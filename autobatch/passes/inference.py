@@ -439,7 +439,7 @@ def _shape_to_start_from(old: Type, new: Type) -> list[int] | None:
 
 
 MOST_NESTED = 30  # structures in structures; what a loop puts into itself has no end
-BUSHY = 10, 1000  # so deep, and with so many leaves: a tree of objects, which doubles with each turn
+BUSHY = 7, 100  # so deep, and with so many leaves: a tree of objects, which doubles with each turn
 
 
 def _depth(type_: Type) -> int:

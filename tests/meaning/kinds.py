@@ -164,26 +164,25 @@ def holds_any_number(n):
     return -1
 
 
-class Node:
-    def __init__(self, key):
-        self.key = key
-        self.left = None
-        self.right = None
+class Point:
+    def __init__(self, x):
+        self.x = x
+
+    def __eq__(self, other):
+        return self.x == other.x
 
 
-def inserted(root, key):
-    if root is None:
-        return Node(key)
-    if key < root.key:
-        root.left = inserted(root.left, key)
-    else:
-        root.right = inserted(root.right, key)
-    return root
+@case(N)
+def unequal_objects(n):
+    p, q = Point(n), Point(3)
+    return p != q, p == q, 1 if p != q else 2, [p != Point(k) for k in range(2)]
 
 
-@case(N, refused="nested-without-end")
-def search_tree(n):
-    root = None
-    for k in [3, n]:
-        root = inserted(root, k)
-    return root.key
+@case(N, A)
+def chains_in_helpers(n, a):
+    def between(b):
+        return 1 < b[1] != 3
+
+    row = lambda b: any(b[i] == b[j] == b[k] != 0 for i, j, k in ((0, 1, 2), (2, 1, 0)))
+    first = lambda v: 0 <= v < 4
+    return between([0, n]), row([n, n, n]), row([n, 1, n]), [first(v) for v in (n, -1)], first(n) and 1 < n
