@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from autobatch import errors
 from autobatch.language.lists import MemberList
-from autobatch.language.numpy import attribute
+from autobatch.language.numpy import ATTRIBUTES, attribute
 from autobatch.language.objects import MemberObject, users_class
 from autobatch.language.values import WeakScalar, is_tensor, python_kind
 
@@ -92,7 +92,7 @@ def getattr_(value: Any, name: str, *default: Any) -> Any:
     """``getattr(value, name, default)``"""
     if default and not hasattr_(value, name):
         return default[0]
-    return attribute(value, name)
+    return attribute(value, name) if name in ATTRIBUTES else getattr(value, name)
 
 
 def dispatched(function: Any) -> Callable:

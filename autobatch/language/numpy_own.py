@@ -54,7 +54,7 @@ def _or_nan(is_nan: tf.Tensor, found: tf.Tensor) -> tf.Tensor:
 def _extreme(theirs: Callable) -> Callable:
     """The largest or smallest, which is nan if there is one; XLA's reductions take others."""
 
-    def of_all(x: Any, axis: Any = None, keepdims: bool = False) -> tf.Tensor:
+    def of_all(x: Any, axis: Any = None, *, keepdims: bool = False) -> tf.Tensor:
         x = _tensor(x)
         found = theirs(x, axis=axis, keepdims=keepdims)
         return (
@@ -90,14 +90,14 @@ def _larger(theirs: Callable) -> Callable:
     return of_two
 
 
-def _clip(x: Any, a_min: Any = None, a_max: Any = None, **options: Any) -> tf.Tensor:
-    low, high = options.pop("min", a_min), options.pop("max", a_max)
+def _clip(x: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> tf.Tensor:
+    low, high = a_min if min is None else min, a_max if max is None else max
     found = _tensor(x) if low is None else MAXIMUM(x, low)
-    return found if high is None else MINIMUM(found, high, **options)
+    return found if high is None else MINIMUM(found, high)
 
 
-def _peak_to_peak(x: Any, axis: Any = None, keepdims: bool = False) -> tf.Tensor:
-    return MAX(x, axis, keepdims) - MIN(x, axis, keepdims)
+def _peak_to_peak(x: Any, axis: Any = None, *, keepdims: bool = False) -> tf.Tensor:
+    return MAX(x, axis, keepdims=keepdims) - MIN(x, axis, keepdims=keepdims)
 
 
 def _sort(x: Any, axis: int = -1) -> tf.Tensor:
@@ -136,7 +136,9 @@ def _median(x: Any) -> tf.Tensor:
 
 
 def _is_close(x: Any, y: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> tf.Tensor:
-    x, y = tnp.broadcast_arrays(_floating(x), tf.cast(y, _floating(x).dtype))
+    x, y = _floating(x), _floating(y)
+    wider = x.dtype if x.dtype.size > y.dtype.size else y.dtype
+    x, y = tnp.broadcast_arrays(tf.cast(x, wider), tf.cast(y, wider))
     near = tf.math.is_finite(x) & tf.math.is_finite(y) & (abs(x - y) <= atol + rtol * abs(y))
     near = near | tf.equal(x, y)
     return near | (tf.math.is_nan(x) & tf.math.is_nan(y)) if equal_nan else near
@@ -186,7 +188,10 @@ def _solve(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 def _determinant(x: Any) -> tf.Tensor:
     """By elimination with the largest pivot, as XLA has none of its own."""
-    x, found = _floating(x), tf.ones([], _floating(x).dtype)
+    x = _floating(x)
+    if x.shape.rank != 2 or x.shape[0] != x.shape[1]:  # several, or none that has one
+        return tf.linalg.det(x)
+    found = tf.ones([], x.dtype)
     while x.shape[0]:
         at = tf.argmax(abs(x[:, 0]))
         row, first = tf.gather(x, at), x[0]

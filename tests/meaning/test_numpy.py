@@ -39,7 +39,8 @@ OF_INTEGERS = (
 OF_MATRICES = (
     "np.linalg.norm(a, 1)", "np.linalg.norm(a, -1)", "np.linalg.norm(a, np.inf)", "np.linalg.norm(a, 'fro')",
     "np.linalg.det(a - a[0])", "np.eye(2) @ a[0]", "np.array([[1.5, 2.0], [3, 4]]) @ a", "np.concatenate(a)",
-    "np.linalg.det(a[::-1] * [1e-3, 5])",
+    "np.linalg.det(a[::-1] * [1e-3, 5])", "np.linalg.det(np.stack([a, a.T]))", "np.clip(a, None, 0.5)", "a.clip(min=1)",
+    "np.ptp(a, axis=0)", "np.max(a, axis=1, keepdims=True)", "getattr(a, 'T')",
     "np.linalg.det(a)", "np.linalg.inv(a)", "np.linalg.solve(a, a[0])", "a.trace()", "a @ a", "a.T @ a", "a @ a[0]",
     "np.trace(a)", "a.sum(axis=0)", "np.matmul(a, a)", "a.flatten()", "a.ravel()", "np.diag(a)", "np.transpose(a)",
     "np.linalg.norm(a)", "a[0] @ a", "np.linalg.eigvalsh(a + a.T)",
