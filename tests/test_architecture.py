@@ -76,8 +76,8 @@ def test_the_map_is_that_of_contributing():
 
 SLOW = {"arviz", "matplotlib", "pandas", "tensorflow_probability", "xarray"}  # seconds to import
 WHERE_NEEDED = {  # imported by functions that need them
-    *("mcmc.archive", "mcmc.joint_distribution", "mcmc.kernel", "mcmc.predictive", "mcmc.summary", "mcmc.with_arviz"),
-}
+    "mcmc.archive", "mcmc.joint_distribution", "mcmc.kernel", "mcmc.predictive", "mcmc.summary", "mcmc.with_arviz",
+}  # fmt: skip
 
 
 def run_at_import(statements):

@@ -8,7 +8,7 @@ import numpy as np
 
 from tests.meaning.case import case
 
-N, X = np.array([3, 0, 1, 6]), np.array([0.5, 2.0, -1.5, 3.0])
+N = np.array([3, 0, 1, 6])
 A = np.array([[3.0, 1.0], [5.0, -1.0], [2.0, 2.0], [0.0, 0.0]])
 
 
@@ -59,7 +59,6 @@ def or_no_shape(n):
 @case(N, A)
 def what_it_is(n, a):
     xs = [n] * n
-    asked = (abc.Iterable, abc.Sized, abc.Hashable, abc.Container, object, (list, tuple), str)
     return (
         [isinstance(n, abc.Iterable), isinstance(n, abc.Sized), isinstance(n, (abc.Container, str))],
         [isinstance(a, abc.Iterable), isinstance(a, abc.Sized), isinstance(a, abc.Sequence), isinstance(a, list)],
