@@ -88,6 +88,7 @@ MODES = {name: _called(name) for name in BACKENDS} | {
     "jax": _under_jax,
 }
 ALWAYS = ("program_counter", "local_static")
+EVERY = os.environ.get("AUTOBATCH_EVERY_MODE") == "1"  # every program in every way
 
 
 def pairs(names: Iterable[str], modes: Iterable[str] = ALWAYS) -> list[Any]:
@@ -95,7 +96,7 @@ def pairs(names: Iterable[str], modes: Iterable[str] = ALWAYS) -> list[Any]:
 
     Those that XLA or TensorFlow's graphs compile have the mark ``compiles``, which ``make check`` leaves out.
     """
-    modes = MODES if os.environ.get("AUTOBATCH_EVERY_MODE") == "1" else tuple(modes)
+    modes = MODES if EVERY else tuple(modes)
     marks = {mode: [] if mode == "local_static" else [pytest.mark.compiles] for mode in modes}
     return [pytest.param(name, mode, marks=marks[mode], id=f"{name}-{mode}") for name in names for mode in modes]
 

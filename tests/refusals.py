@@ -6,6 +6,7 @@ import functools
 import time
 from enum import IntEnum
 
+import numpy as np
 import tensorflow as tf
 
 import autobatch as ab
@@ -643,7 +644,25 @@ def changes_items_of_a_dict(x):
     return x
 
 
+def takes_by_a_mask(x):
+    values = tf.stack([x, x + 1])
+    return tf.reduce_sum(values[values > 1])  # here
+
+
+def puts_by_a_mask(x):
+    values = np.zeros(3) + x
+    values[values > 1] = [1.0, 2.0]  # here
+    return values
+
+
+def takes_rows_that_are_not_there(x):
+    values = np.zeros(3) + x
+    return values[[0, 3]]  # here
+
+
 CASES = [
+    (takes_by_a_mask, TypeMismatchError), (puts_by_a_mask, TypeMismatchError),
+    (takes_rows_that_are_not_there, TypeMismatchError),
     (sets_by_name, UnsupportedSyntaxError), (changes_items_of_a_dict, TypeMismatchError),
     (counts_visits, UnsupportedSyntaxError), (hashes_an_object, UnsupportedSyntaxError),
     (remembers, UnsupportedSyntaxError), (looks_at_the_clock, UnsupportedSyntaxError),

@@ -65,3 +65,35 @@ def test_random_words(own_key, own_data, shape):
     with our_converters():
         found = tf.vectorized_map(member, tf.range(Z), fallback_to_while_loop=False)
     np.testing.assert_array_equal(found, [member(i) for i in range(Z)])
+
+
+@pytest.mark.parametrize(
+    ("shift", "axis"), [(1, -1), (1, 0), (-5, 1), ([1, 2], [0, -1]), ("own", -1), ("own", 0), ("both", [0, -1])]
+)
+def test_rolled(shift, axis):
+    """A negative axis was the batch's, or the one before, and rows of other members came in."""
+    values, own = tf.reshape(tf.range(Z * 6.0), [Z, 2, 3]), tf.range(Z) - 3
+
+    def member(i):
+        of_member = {"own": tf.gather(own, i), "both": tf.stack([tf.gather(own, i), 1])}
+        by = of_member[shift] if isinstance(shift, str) else shift
+        return tf.roll(tf.gather(values, i), by, axis)
+
+    with our_converters():
+        found = tf.vectorized_map(member, tf.range(Z), fallback_to_while_loop=False)
+    np.testing.assert_array_equal(found, [member(i) for i in range(Z)])
+
+
+@pytest.mark.parametrize("function", [
+    lambda x: tf.linalg.svd(x, compute_uv=False), lambda x: tf.linalg.svd(x)[0], tf.linalg.matrix_rank, tf.linalg.pinv,
+    lambda x: tf.abs(tf.linalg.qr(x)[1]), lambda x: tf.math.nextafter(x, 9 * x),
+])  # fmt: skip
+def test_over_first_axes(function):
+    values = tf.constant(np.random.default_rng(0).normal(size=(Z, 2, 3)))
+
+    def member(i):
+        return function(tf.gather(values, i))
+
+    with our_converters():
+        found = tf.vectorized_map(member, tf.range(Z), fallback_to_while_loop=False)
+    np.testing.assert_allclose(found, np.stack([member(i) for i in range(Z)]), rtol=1e-10)

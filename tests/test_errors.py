@@ -188,9 +188,9 @@ def unknown_name(x):
     return x + unknown_thing  # noqa: F821  # here
 
 
-def svd(x):
+def lu(x):
     y = tf.eye(2) * x
-    s = tf.linalg.svd(y, compute_uv=False)  # here
+    s, _ = tf.linalg.lu(y)  # here
     return s
 
 
@@ -492,7 +492,7 @@ CASES = [
     (different_dtypes, TypeMismatchError), (different_shapes, TypeMismatchError),
     (none_on_one_path, TypeMismatchError), (vector_condition, TypeMismatchError),
     (calls_branching_helper, UnsupportedSyntaxError), (bad_shapes, TypeMismatchError),
-    (mixed_arithmetic, TypeMismatchError), (unknown_name, UndefinedVariableError), (svd, VectorizationError),
+    (mixed_arithmetic, TypeMismatchError), (unknown_name, UndefinedVariableError), (lu, VectorizationError),
     (tf_random, VectorizationError), (tf_while, VectorizationError), (object_across_branch, TypeMismatchError),
     (mixed_keys, TypeMismatchError),
     (never_returns, TypeMismatchError), (changes_dict_across_branch, UnsupportedSyntaxError),

@@ -16,6 +16,7 @@ import numpy as np
 import tensorflow as tf
 
 from autobatch import context, errors
+from autobatch.language.advanced_indexing import is_advanced, picked
 from autobatch.language.list_methods import repeated
 from autobatch.language.numbers import round_
 from autobatch.language.objects import MemberObject
@@ -204,6 +205,8 @@ def _install_item() -> None:
     theirs = tf.Tensor.__getitem__
 
     def apply(self: tf.Tensor, index: Any, *rest: Any) -> Any:
+        if context.mode() is not context.Mode.BATCH and is_advanced(index):
+            return picked(self, index)
         if context.mode() is context.Mode.MEMBER:
             _check_inside(self, index)
         part = theirs(self, index, *rest)
@@ -316,7 +319,10 @@ def _install_matmul() -> None:
 
 
 def _install_dtypes() -> None:
-    """``x.dtype == float`` is of float64, as NumPy has it; TensorFlow takes float32 for ``float``."""
+    """``x.dtype == float`` is of float64, as NumPy has it; TensorFlow takes float32 for ``float``.
+
+    And what NumPy's dtypes tell, and TensorFlow's do not.
+    """
     theirs, hashed = tf.DType.__eq__, tf.DType.__hash__
 
     def is_same(self: tf.DType, other: Any) -> Any:
@@ -328,6 +334,8 @@ def _install_dtypes() -> None:
     tf.DType.__eq__ = is_same
     tf.DType.__ne__ = lambda self, other: not is_same(self, other)
     tf.DType.__hash__ = hashed
+    for name in ("kind", "char", "str", "itemsize", "type"):
+        setattr(tf.DType, name, property(lambda self, name=name: getattr(np.dtype(self.as_numpy_dtype), name)))
 
 
 def _install_repetition() -> None:

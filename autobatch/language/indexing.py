@@ -12,6 +12,7 @@ import tensorflow as tf
 
 from autobatch import context, errors
 from autobatch.language import choices, list_methods
+from autobatch.language.advanced_indexing import is_advanced, picked, replaced
 from autobatch.language.containers import contents
 from autobatch.language.lists import MemberList, is_list, item_at
 from autobatch.language.objects import MemberObject, users_class
@@ -68,7 +69,7 @@ def getitem(value: Any, index: Any) -> Any:
     if isinstance(value, MemberObject):
         return users_class(value).__getitem__(value, index)  # type: ignore[attr-defined]
     result = _got(value, index)
-    if is_tensor(value):
+    if is_tensor(value) and not is_advanced(index):
         context.view(result, value)
     return result
 
@@ -98,6 +99,8 @@ def _got(value: Any, index: Any) -> Any:
             )
         value = tf.convert_to_tensor(value)
     _check_slices(index)
+    if is_advanced(index):
+        return picked(value, index)
     if value.shape.rank == 0:
         raise errors.TypeMismatchError(
             "A scalar is indexed.",
@@ -414,6 +417,9 @@ def place(value: Any, index: Any, item: Any) -> tuple[tf.Tensor, Any]:
     if isinstance(value, MemberList):
         return list_methods.place_of_item(value, index, item)
     value = tf.convert_to_tensor(value)
+    if is_advanced(index):
+        check_fits(item, value.dtype)
+        return tf.zeros([0], tf.int32), replaced(value, index, _cast(item, value.dtype))
     parts = _all_parts(index, value.shape.rank)
     if len(parts) > value.shape.rank:
         raise errors.TypeMismatchError(

@@ -17,8 +17,8 @@ from autobatch.language.values import WeakScalar, is_tensor, python_kind
 
 def isinstance_(value: Any, kind: Any) -> bool:
     """``isinstance(value, kind)``: a member's scalar is a number of Python's, and one of NumPy's."""
-    if isinstance(value, MemberList):
-        return issubclass(list, kind)
+    if isinstance(value, MemberList | tf.TensorShape):
+        return issubclass(list if isinstance(value, MemberList) else tuple, kind) or isinstance(value, kind)
     python = python_kind(value)
     if isinstance(value, WeakScalar) and python is float and issubclass(int, kind) != issubclass(float, kind):
         raise _int_or_float()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -79,7 +80,9 @@ class _Asked:
         return self.made is None or any(np.may_share_memory(made, self.zeros[id(arg)]) for made in self._arrays(k))
 
     def is_fixed(self, k: int) -> bool:
-        return any(not made.flags.writeable for made in self._arrays(k))
+        with warnings.catch_warnings():  # to ask for this of what broadcast_arrays makes is to be deprecated
+            warnings.simplefilter("ignore")
+            return any(not made.flags.writeable for made in self._arrays(k))
 
     def _arrays(self, k: int) -> Iterator[np.ndarray]:
         return (made for made in (self.made or [])[k : k + 1] if isinstance(made, np.ndarray))

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from autobatch import context, errors
@@ -344,6 +345,10 @@ def _sought(values: Any, joined: Callable, start: bool) -> Any:
     return found
 
 
+def _is_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray | tf.Tensor) and len(value.shape) > 0
+
+
 def in_(item: Any, container: Any) -> Any:
     """``item in container``"""
     if isinstance(container, range) and per_member(item):
@@ -351,6 +356,8 @@ def in_(item: Any, container: Any) -> Any:
         return both(first <= item, lambda: both(item <= last, lambda: (item - first) % abs(container.step) == 0))
     if isinstance(container, MemberList):
         return in_list(item, container)
+    if _is_array(container) and (per_member(item) or per_member(container)):
+        return tf.reduce_any(container == item)
     if isinstance(container, set | frozenset | dict) and any(map(per_member, tf.nest.flatten(item))):
         container = [*container]
     if not isinstance(container, list | tuple) or not any(map(per_member, tf.nest.flatten([item, *container]))):

@@ -26,12 +26,12 @@ def operands(python: Callable, left: tf.Tensor, right: tf.Tensor) -> tuple[tf.Te
     if left.shape.rank == right.shape.rank == 0:
         fused = _FUSED.get(python, ())
         left, right = (
-            _rounded(value) if _made_by(value, fused if other is None else _FOLDED) else value
+            rounded_by_itself(value) if _made_by(value, fused if other is None else _FOLDED) else value
             for value, other in ((left, known[1]), (right, known[0]))
         )
     if python is operator.truediv and known[0] is None and (known[1] is not None or not left.shape.rank):
         exact = known[1] is not None and np.isin(np.frexp(np.abs(known[1]))[0], (0, 0.5)).all()  # by powers of 2, and 0
-        right = right if exact else _rounded(right)
+        right = right if exact else rounded_by_itself(right)
     return left, right
 
 
@@ -49,7 +49,7 @@ def _made_by(value: tf.Tensor, kinds: tuple[str, ...]) -> bool:
     return operation is not None and operation.type in kinds
 
 
-def _rounded(value: tf.Tensor) -> tf.Tensor:
+def rounded_by_itself(value: tf.Tensor) -> tf.Tensor:
     """The value, of which compilers do not see how it was made.
 
     It is a sum times one, or anything else less zero, of which they do not know that it is one or zero.  That is exact,
@@ -123,7 +123,7 @@ def _beyond_half(x: tf.Tensor, factor: float, whole: tf.Tensor) -> tf.Tensor:
     From halves whose products are exact (Dekker, "A floating-point technique for extending the available precision",
     1971).
     """
-    far = _rounded(x * (2.0**27 + 1))
+    far = rounded_by_itself(x * (2.0**27 + 1))
     x_high = far - (far - x)
     x_low = x - x_high
     high = math.ldexp(round(math.ldexp(math.frexp(factor)[0], 26)), math.frexp(factor)[1] - 26)

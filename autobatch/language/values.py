@@ -58,6 +58,7 @@ class WeakScalar:
     """
 
     __slots__ = ("kind", "near", "tensor")
+    __array_ufunc__ = None  # NumPy's arrays leave their operators to ours
 
     def __init__(self, tensor: tf.Tensor, kind: type, near: bool = False):
         self.tensor, self.kind, self.near = tensor, kind, near

@@ -1,4 +1,4 @@
-"""What ``tf.vectorized_map`` does not vectorize well, or not: products, determinants, scattering, random numbers.
+"""What ``tf.vectorized_map`` does not vectorize well, or not: products, decompositions, scattering, random numbers.
 
 TensorFlow batches ``A x`` with a matrix A that all members share as A [x1 x2 ...], between two transpositions of the
 batch, and an inner product of two vectors as a batch of matrix products.  XLA's CPU code for these is three to ten
@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 from tensorflow.python.ops.parallel_for import pfor
 
@@ -98,8 +99,40 @@ def _scattered(call: pfor._PforInput) -> pfor.WrappedTensor:
     return pfor.wrap(tf.scatter_nd(placed, updates, whole), True)
 
 
+def _rolled(call: pfor._PforInput) -> pfor.WrappedTensor | None:
+    """TensorFlow's own takes a negative axis for the one after it, and the last but for the batch's.
+
+    shift: one for each axis, or one; of each lane's own if it is batched.
+    """
+    axes = tf.get_static_value(call.unstacked_input(2))
+    if axes is None:
+        return None
+    value, (shift, own, _) = call.stacked_input(0), call.input(1)
+    places = [1 + int(axis) % (value.shape.rank - 1) for axis in np.ravel(axes)]
+    if not own:
+        return pfor.wrap(tf.roll(value, tf.reshape(shift, [-1]), places), True)
+    for place, by in zip(places, tf.unstack(tf.reshape(shift, [batch_size(shift), len(places)]), axis=1), strict=True):
+        from_ = (tf.range(value.shape[place], dtype=by.dtype) - by[:, tf.newaxis]) % value.shape[place]
+        turned = tf.gather(tf.experimental.numpy.moveaxis(value, place, 1), from_, axis=1, batch_dims=1)
+        value = tf.experimental.numpy.moveaxis(turned, 1, place)
+    return pfor.wrap(value, True)
+
+
+def _over_first_axes(call: pfor._PforInput) -> list[pfor.WrappedTensor]:
+    """Of what takes a batch in front as it is; results that are not asked for have none."""
+    call.stack_inputs()
+    operation = call._op
+    inputs = [call.stacked_input(i) for i in range(len(operation.inputs))]
+    attributes = operation.node_def.attr
+    made = pfor._create_op(operation.type, inputs, [out.dtype for out in operation.outputs], attributes)
+    pairs = zip(made.outputs, operation.outputs, strict=True)
+    return [pfor.wrap(of_batch, of_batch.shape.rank != of_one.shape.rank) for of_batch, of_one in pairs]
+
+
 _CONVERTERS = {
     "MatMul": _product,
+    "Roll": _rolled,
+    **dict.fromkeys(("Svd", "Qr", "NextAfter"), _over_first_axes),
     "PartitionedCall": _random_words,
     "MatrixDeterminant": _determinant,
     "ScatterNd": _scattered,
