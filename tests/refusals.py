@@ -660,7 +660,29 @@ def takes_rows_that_are_not_there(x):
     return values[[0, 3]]  # here
 
 
+class ByIndex:
+    def __init__(self, values):
+        self.values = values
+
+    def __getitem__(self, i):
+        return self.values[i]
+
+
+def goes_by_index(x):
+    held = ByIndex(list(range(int(x))))
+    total = 0.0
+    for value in held:  # here
+        total += value
+    return total
+
+
+def reads_a_bound(x):
+    r = range(int(x))
+    return r.stop  # here
+
+
 CASES = [
+    (goes_by_index, TypeMismatchError), (reads_a_bound, TypeMismatchError),
     (takes_by_a_mask, TypeMismatchError), (puts_by_a_mask, TypeMismatchError),
     (takes_rows_that_are_not_there, TypeMismatchError),
     (sets_by_name, UnsupportedSyntaxError), (changes_items_of_a_dict, TypeMismatchError),

@@ -25,18 +25,18 @@ def _is_array(part: Any) -> bool:
     return isinstance(part, np.ndarray | tf.Tensor) and len(part.shape) > 0
 
 
-def picked(value: tf.Tensor, index: Any) -> tf.Tensor:
+def picked(value: Any, index: Any) -> tf.Tensor:
     """``value[index]``"""
     at, axes = _positions(value.shape, index)
-    return tf.gather(tf.reshape(value, [math.prod(value.shape[:axes]), *value.shape[axes:]]), at)
+    return tf.gather(tf.reshape(value, [math.prod(value.shape[:axes].as_list()), *value.shape[axes:]]), at)
 
 
-def replaced(value: tf.Tensor, index: Any, item: tf.Tensor) -> tf.Tensor:
+def replaced(value: Any, index: Any, item: tf.Tensor) -> tf.Tensor:
     """``value`` after ``value[index] = item``, of one dtype; of several items for one place, the last one counts."""
     if is_tensor(index) and index.dtype.is_bool and per_member(index):
         return _masked(value, index, item)
     at, axes = _positions(value.shape, index)
-    count, rest = math.prod(value.shape[:axes]), value.shape[axes:]
+    count, rest = math.prod(value.shape[:axes].as_list()), value.shape[axes:]
     items = tf.reshape(_broadcast(item, [*at.shape, *rest]), [-1, *rest])
     rows = tf.reshape(value, [count, *rest])
     is_written, last = _last_writes(at, count)
@@ -44,19 +44,19 @@ def replaced(value: tf.Tensor, index: Any, item: tf.Tensor) -> tf.Tensor:
     return tf.reshape(chosen, value.shape)
 
 
-def _last_writes(at: np.ndarray | tf.Tensor, count: int) -> tuple[Any, Any]:
+def _last_writes(at: Any, count: int) -> tuple[Any, Any]:
     """Of each place, whether something is written there, and which item is the last."""
     if isinstance(at, np.ndarray):
         last = np.full(count, -1)
         for k, place in enumerate(at.reshape(-1)):
             last[place] = k
         return last >= 0, np.maximum(last, 0)
-    writes = tf.equal(tf.range(count, dtype=at.dtype)[:, tf.newaxis], tf.reshape(at, [1, -1]))
+    writes: Any = tf.equal(tf.range(count, dtype=at.dtype)[:, tf.newaxis], tf.reshape(at, [1, -1]))
     behind = tf.argmax(tf.reverse(writes, [1]), axis=1, output_type=tf.int32)
     return tf.reduce_any(writes, axis=1), writes.shape[1] - 1 - behind
 
 
-def _masked(value: tf.Tensor, mask: tf.Tensor, item: tf.Tensor) -> tf.Tensor:
+def _masked(value: Any, mask: tf.Tensor, item: tf.Tensor) -> tf.Tensor:
     rank = mask.shape.rank
     if value.shape[:rank] != mask.shape:
         raise errors.TypeMismatchError(
@@ -84,12 +84,12 @@ def _broadcast(item: tf.Tensor, shape: Any) -> tf.Tensor:
     return tf.broadcast_to(item, shape)
 
 
-def _positions(shape: tf.TensorShape, index: Any) -> tuple[Any, int]:
+def _positions(shape: Any, index: Any) -> tuple[Any, int]:
     """Which of the places on so many first axes are meant, the axes taken as one."""
     if not any(map(per_member, tf.nest.flatten(index))):
         known = tf.nest.map_structure(lambda part: np.asarray(part) if is_tensor(part) else part, index)
         try:
-            return np.arange(math.prod(shape), dtype=np.int32).reshape(shape)[known], len(shape)
+            return np.arange(math.prod(shape.as_list()), dtype=np.int32).reshape(shape)[known], len(shape)
         except IndexError as error:
             raise errors.TypeMismatchError(
                 f"The array has no such items: {error}.", help=f"its shape is {list(shape)}.", kind="no-such-items"

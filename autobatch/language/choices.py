@@ -13,7 +13,7 @@ from autobatch.language.containers import contents
 from autobatch.language.list_methods import chosen_list
 from autobatch.language.lists import MemberList, copied_into, is_list
 from autobatch.language.objects import ABSENT, MemberObject, truth_method, users_class
-from autobatch.language.rounding import check_exact
+from autobatch.language.rounding import check_exact, check_known
 from autobatch.language.values import (
     WeakScalar,
     adopts,
@@ -146,6 +146,7 @@ def _choice(condition: tf.Tensor, left: Any, right: Any) -> Any:
         for side, chosen in ((left, condition), (right, ~condition)):
             if per_member(side) and not getattr(side, "near", False):
                 check_exact(side.tensor if isinstance(side, WeakScalar) else side, tf.float64, chosen)
+            check_known(side, tf.float64, chosen)
     left, right = _unified(left, right)
     if isinstance(left, WeakScalar):
         return WeakScalar(tf.where(condition, left.tensor, right.tensor), left.kind, left.near and right.near)

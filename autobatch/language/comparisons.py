@@ -40,6 +40,8 @@ def ordered(left: Any, order: str, right: Any) -> Any:
     python = _ORDERS[order]
     if MemberList in (type(left), type(right)) and is_list(left) and is_list(right):
         return _ordered_lists(left, order, right)
+    if MemberList in (type(left), type(right)):
+        raise TypeError(f"'{order}' not supported between a list and a value of another class")
     if not _are_alike(left, right) or has_own(type(left), python.__name__):
         return python(left, right)
     if not (left and right):

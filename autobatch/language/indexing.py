@@ -16,6 +16,7 @@ from autobatch.language.advanced_indexing import is_advanced, picked, replaced
 from autobatch.language.containers import contents
 from autobatch.language.lists import MemberList, is_list, item_at
 from autobatch.language.objects import MemberObject, users_class
+from autobatch.language.rounding import check_exact, check_known
 from autobatch.language.structs import Rows
 from autobatch.language.values import (
     WIDE_DTYPES,
@@ -203,6 +204,8 @@ def _of_numbers(value: Sequence[Any]) -> tuple[tf.Tensor, type] | None:
     if not kinds or not kinds <= {*_KINDS}:
         return None
     kind = max(kinds, key=_KINDS.index)
+    for number in value:
+        check_known(number, WIDE_DTYPES[kind])
     try:
         numbers = np.array(value, WIDE_DTYPES[kind].as_numpy_dtype)
     except OverflowError:
@@ -215,6 +218,8 @@ def _chosen_leaf(parts: Sequence[Any], position: Any) -> Any:
     if all(isinstance(part, WeakScalar | bool | int | float) for part in parts):
         numbers = [part if isinstance(part, WeakScalar) else weak(part) for part in parts]
         kind = max((number.kind for number in numbers), key=_KINDS.index)
+        for number in numbers if kind is float else ():
+            check_exact(number.tensor, tf.float64)
         wide = tf.stack([tf.cast(number.tensor, WIDE_DTYPES[kind]) for number in numbers])
         return WeakScalar(getitem(wide, position), kind)
     result = getitem(tf.stack(parts), position)

@@ -11,6 +11,7 @@ import dataclasses
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from autobatch import context, errors
@@ -138,7 +139,10 @@ def extend(values: Any, more: Any) -> Any:
 
 def augment(values: Any, more: Any) -> Any:
     """``values`` after ``values += more``, which changes a list"""
-    return extend(values, more) if is_list(values) else in_place(values, values + more)
+    is_array = is_tensor(more) or isinstance(more, np.ndarray)
+    if not is_list(values):
+        return in_place(values, values + more)
+    return values + more if is_array else extend(values, more)  # NumPy's arrays add themselves to a list
 
 
 def joined(left: Any, right: Any) -> Any:

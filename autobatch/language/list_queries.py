@@ -197,7 +197,16 @@ def _unequal(left: MemberList, right: Any) -> Any:
 
 
 MemberList.__eq__, MemberList.__ne__ = _equal, _unequal  # type: ignore[assignment]
-MemberList.__add__ = joined  # type: ignore[attr-defined]
-MemberList.__radd__ = lambda right, left: joined(left, right)  # type: ignore[attr-defined]
+
+
+def _sum(left: Any, right: Any) -> Any:
+    for value in (left, right):
+        if not is_list(value):
+            raise TypeError(f"a list and a value of the class {type(value).__name__} have no sum")
+    return joined(left, right)
+
+
+MemberList.__add__ = _sum  # type: ignore[attr-defined]
+MemberList.__radd__ = lambda right, left: _sum(left, right)  # type: ignore[attr-defined]
 MemberList.__mul__ = MemberList.__rmul__ = repeated  # type: ignore[attr-defined]
 MemberList.copy, MemberList.index, MemberList.count = copied, index, counted  # type: ignore[attr-defined]

@@ -16,6 +16,7 @@ import tensorflow as tf
 
 from autobatch import context, errors
 from autobatch.language.containers import MemberObject, contents
+from autobatch.language.rounding import check_known, rounding_failure
 from autobatch.language.structs import map_nodes
 from autobatch.language.values import WIDE_DTYPES, WeakScalar, fits, is_tensor
 
@@ -61,6 +62,15 @@ class MemberList:
         )
 
     __iter__ = __bool__ = __contains__ = __hash__ = __len__ = __array__ = _refuse  # type: ignore[assignment]
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name in ("start", "stop", "step"):
+            raise errors.TypeMismatchError(
+                f"`{name}` of a range is read whose length differs between members.",
+                help="give its bounds names of their own: range(first, last).",
+                kind="range-of-members",
+            )
+        raise AttributeError(name)
 
     def _refuse_change(self, *_: Any, **__: Any) -> NoReturn:
         raise errors.TypeMismatchError(
@@ -154,6 +164,8 @@ def of_items(items: Sequence[Any]) -> MemberList:
         return MemberList((), (), number(0))
     if all(type(item) in WIDE_DTYPES and fits(item, tf.int64) for item in items):
         kind = max(map(type, items), key=_KINDS.index)
+        for item in items:
+            check_known(item, WIDE_DTYPES[kind])
         whole = MemberList(kind, (tf.constant([kind(item) for item in items], WIDE_DTYPES[kind]),), number(len(items)))
     else:
         each = [single(item) for item in items]
@@ -219,7 +231,18 @@ def alike(one: MemberList, other: MemberList) -> tuple[MemberList, MemberList]:
             help="a list whose length differs between members holds items of one type.",
             kind="unlike-items",
         ) from None
-    return derived(_of_tensors(a), one), derived(_of_tensors(b), other)
+    pairs = (one, _of_tensors(a)), (other, _of_tensors(b))
+    for have, found in pairs:
+        _check_exact(have, found)
+    return derived(pairs[0][1], one), derived(pairs[1][1], other)
+
+
+def _check_exact(have: MemberList, found: MemberList) -> None:
+    """Fails members of whose ints one becomes a float that is another number."""
+    for x, y in zip(have.columns, found.columns, strict=False):
+        if is_tensor(x) and x.shape.rank == 1 and x.dtype == tf.int64 and y.dtype.is_floating:
+            exact = (tf.abs(x) <= 2**53) | ~have.own
+            context.check(tf.reduce_all(exact), errors.NumberRangeError, rounding_failure(y.dtype))
 
 
 class _Unlike(Exception):  # noqa: N818 (says what is to be told)

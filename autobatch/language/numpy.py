@@ -14,7 +14,7 @@ from autobatch.language.numbers import cast_to, float_, int_
 from autobatch.language.numpy_arrays import dtype_of, refused, tnp
 from autobatch.language.numpy_own import FUNCTIONS
 from autobatch.language.numpy_views import as_views
-from autobatch.language.values import WeakScalar, adopts, is_tensor, per_member
+from autobatch.language.values import WeakScalar, adopts, is_tensor, narrowed, per_member, python_kind
 
 # TensorFlow's functions that do what NumPy's do, in all that they take: tests/meaning/test_numpy.py compares them.
 _ALIKE = {
@@ -23,7 +23,7 @@ _ALIKE = {
         "atleast_1d", "atleast_2d", "atleast_3d", "bitwise_and", "bitwise_or", "bitwise_xor", "broadcast_arrays",
         "broadcast_to", "cbrt", "conj", "cos", "cosh", "count_nonzero", "cross", "deg2rad", "diag",
         "diagflat", "diagonal", "diff", "divide", "dstack", "einsum", "empty_like", "equal", "exp", "exp2",
-        "expand_dims", "expm1", "fabs", "flip", "fliplr", "flipud", "float_power", "full", "full_like", "greater",
+        "expand_dims", "expm1", "fabs", "flip", "fliplr", "flipud", "float_power", "full_like", "greater",
         "greater_equal", "hsplit", "hstack", "hypot", "imag", "isreal", "iscomplex", "isscalar",
         "less", "less_equal", "log", "log10", "log1p", "log2", "logaddexp", "logaddexp2", "logical_and", "logical_not",
         "logical_or", "logical_xor", "matmul", "moveaxis", "multiply", "ndim", "negative", "not_equal", "ones_like",
@@ -54,7 +54,7 @@ def numpy_(function: Callable) -> Callable:
             args, options = tf.nest.map_structure(_as_numpy, (args, options))
             return function(*args, **options)
         if isinstance(function, type):
-            return cast_to(args[0], function)
+            return _number(args[0], function)
         if function.__name__ in OF_UNKNOWN_SIZE:
             raise _as_many_as(function)
         theirs = FUNCTIONS.get(function) or _ALIKE.get(function)
@@ -74,6 +74,14 @@ def numpy_(function: Callable) -> Callable:
         return as_views(function, args, options, found)
 
     return call
+
+
+def _number(value: Any, kind: type) -> tf.Tensor:
+    """``kind(value)``; a member fails whose int it does not hold."""
+    exact = value.tensor if isinstance(value, WeakScalar) else value
+    if python_kind(value) is int and issubclass(kind, np.integer):
+        return narrowed(exact, tf.as_dtype(np.dtype(kind)))
+    return cast_to(value, kind)
 
 
 def _as_many_as(function: Callable) -> errors.TypeMismatchError:

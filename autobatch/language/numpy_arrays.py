@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import tensorflow as tf
 
 from autobatch import context, errors
-from autobatch.language.values import is_tensor
+from autobatch.language.values import is_tensor, narrowing_failure
 
-tnp = tf.experimental.numpy
+tnp: Any = tf.experimental.numpy
+Array: TypeAlias = Any  # a tf.Tensor, of which the stubs know no static shapes, and not all indices
 
 
-def array(value: Any, dtype: Any = None, copy: Any = None) -> tf.Tensor:
+def array(value: Any, dtype: Any = None, copy: Any = None) -> Any:
     del copy
-    made = tf.identity(value) if is_tensor(value) else tf.convert_to_tensor(_of_one_dtype(value))
-    return made if dtype is None else tf.cast(made, dtype_of(dtype))
+    if is_tensor(value):
+        return tf.identity(value) if dtype is None else tf.cast(value, dtype_of(dtype))
+    made = tf.convert_to_tensor(_of_one_dtype(value))
+    return made if dtype is None else _held_by(made, dtype_of(dtype))
+
+
+def _held_by(made: Any, dtype: tf.DType) -> Any:
+    """In another dtype; of Python's ints a member fails that has one which this does not hold."""
+    found = tf.cast(made, dtype)
+    if made.dtype.is_integer and dtype.is_integer:
+        fits = tf.reduce_all(tf.equal(tf.cast(found, made.dtype), made))
+        context.check(fits, errors.NumberRangeError, narrowing_failure(dtype))
+    return found
 
 
 def _of_one_dtype(items: Any) -> Any:
@@ -33,16 +45,16 @@ def dtype_of(dtype: Any) -> tf.DType:
     return dtype if isinstance(dtype, tf.DType) else tf.as_dtype(np.dtype(dtype))
 
 
-def tensor(value: Any) -> tf.Tensor:
+def tensor(value: Any) -> Any:
     return value if is_tensor(value) else array(value)
 
 
-def floating(x: Any) -> tf.Tensor:
+def floating(x: Any) -> Any:
     x = tensor(x)
     return x if x.dtype.is_floating else tf.cast(x, tf.float64)
 
 
-def numbers(x: Any) -> tf.Tensor:
+def numbers(x: Any) -> Any:
     """Of which NumPy takes differences, and so no truth values."""
     x = tensor(x)
     if x.dtype.is_bool:
@@ -50,7 +62,7 @@ def numbers(x: Any) -> tf.Tensor:
     return x
 
 
-def floatings(*values: Any) -> list[tf.Tensor]:
+def floatings(*values: Any) -> list[Any]:
     """Of one dtype, the widest."""
     found = [floating(value) for value in values]
     widest = max((value.dtype for value in found), key=lambda dtype: dtype.size)

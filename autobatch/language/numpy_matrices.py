@@ -12,11 +12,11 @@ import numpy as np
 import tensorflow as tf
 
 from autobatch import context, errors
-from autobatch.language.numpy_arrays import array, floating, floatings, refused, tensor, tnp
+from autobatch.language.numpy_arrays import Array, array, floating, floatings, refused, tensor, tnp
 from autobatch.language.numpy_reductions import MAX, MIN
 
 
-def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> tf.Tensor:
+def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Array:
     x = floating(x)
     if axis is not None or x.shape.rank != 2:
         return _norm_of_vectors(x, 2 if ord is None else ord, axis, keepdims)
@@ -35,12 +35,12 @@ def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> 
     return tf.reduce_sum(values) if ord == "nuc" else values[0 if ord == 2 else -1]
 
 
-def _norm_of_vectors(x: tf.Tensor, ord: Any, axis: Any, keepdims: bool) -> tf.Tensor:
+def _norm_of_vectors(x: Array, ord: Any, axis: Any, keepdims: bool) -> Array:
     if axis is None and x.shape.rank > 2:
         if ord != 2:
             raise refused("This norm is one of vectors or matrices.", "name its axes: np.linalg.norm(x, axis=0).")
         axis = tuple(range(x.shape.rank))
-    if np.ndim(axis) and len(axis) > 1 and ord not in (2, "fro"):
+    if isinstance(axis, tuple | list) and len(axis) > 1 and ord not in (2, "fro"):
         raise refused(f"The norm of order {ord!r} over several axes is not supported.", "take it of one matrix.")
     size = abs(x)
     if ord == math.inf:
@@ -54,14 +54,14 @@ def _norm_of_vectors(x: tf.Tensor, ord: Any, axis: Any, keepdims: bool) -> tf.Te
     return tnp.sum(size**ord, axis=axis, keepdims=keepdims) ** (1 / ord)
 
 
-def _solve(a: Any, b: Any) -> tf.Tensor:
+def _solve(a: Any, b: Any) -> Array:
     a, b = floatings(a, b)
     a = _regular(a)
     found = tf.linalg.solve(a, b) if b.shape.rank > 1 else tf.linalg.solve(a, b[:, tf.newaxis])[:, 0]
     return _sound(found, "Singular matrix")
 
 
-def _square(x: Any) -> tf.Tensor:
+def _square(x: Any) -> Array:
     x = tensor(x)
     if x.shape.rank != 2 or x.shape[0] != x.shape[1]:
         raise refused(
@@ -70,7 +70,7 @@ def _square(x: Any) -> tf.Tensor:
     return x
 
 
-def _sound(found: tf.Tensor, what: str) -> tf.Tensor:
+def _sound(found: Array, what: str) -> Array:
     """What was found; a member fails as in NumPy for whom that is no number, which XLA does not say."""
     error = errors.raised_by_members(np.linalg.LinAlgError)
     context.check(tf.reduce_all(tf.math.is_finite(found)), error, what)
@@ -80,7 +80,7 @@ def _sound(found: tf.Tensor, what: str) -> tf.Tensor:
 SMALL = 16  # rows of a matrix whose pivots are looked at, which are operations one after the other
 
 
-def _regular(x: tf.Tensor) -> tf.Tensor:
+def _regular(x: Array) -> Array:
     """The matrix, of which a member fails that is singular; then another, for whatever the others do beside it."""
     if x.shape.rank != 2 or x.shape[0] != x.shape[1] or x.shape[0] > SMALL:
         return x
@@ -89,20 +89,20 @@ def _regular(x: tf.Tensor) -> tf.Tensor:
     return tf.where(is_singular, tf.eye(x.shape[0], dtype=x.dtype), x)
 
 
-def _inverse(x: Any) -> tf.Tensor:
+def _inverse(x: Any) -> Array:
     x = floating(x)
     return _sound(tf.linalg.inv(_regular(x)), "Singular matrix") if x.shape.rank == 2 else tf.linalg.inv(x)
 
 
-def _cholesky(x: Any) -> tf.Tensor:
+def _cholesky(x: Any) -> Array:
     return _sound(tf.linalg.cholesky(floating(x)), "Matrix is not positive definite")
 
 
-def _eigenvalues(x: Any) -> tf.Tensor:
+def _eigenvalues(x: Any) -> Array:
     return _sound(tf.linalg.eigvalsh(floating(x)), "Eigenvalues did not converge")
 
 
-def _determinant(x: Any) -> tf.Tensor:
+def _determinant(x: Any) -> Array:
     """By elimination with the largest pivot, as XLA has none of its own."""
     x = floating(x)
     if x.shape.rank != 2 or x.shape[0] != x.shape[1]:  # several, or none that has one
@@ -110,7 +110,7 @@ def _determinant(x: Any) -> tf.Tensor:
     return functools.reduce(operator.mul, _pivots(x), tf.ones([], x.dtype))
 
 
-def _pivots(x: tf.Tensor) -> list[tf.Tensor]:
+def _pivots(x: Array) -> list[Array]:
     """Whose product is the determinant."""
     found = []
     while x.shape[0]:
@@ -134,7 +134,7 @@ def _sign_and_log(x: Any) -> SignAndLog:
     return SignAndLog(tf.reduce_prod(tf.sign(pivots)), tf.reduce_sum(tf.math.log(abs(pivots))))
 
 
-def _power(x: Any, n: int) -> tf.Tensor:
+def _power(x: Any, n: int) -> Array:
     x = _square(x)
     if n < 0:
         return _power(_inverse(x), -n)
@@ -145,7 +145,7 @@ def _power(x: Any, n: int) -> tf.Tensor:
     return found
 
 
-def _chain(matrices: Sequence[Any]) -> tf.Tensor:
+def _chain(matrices: Sequence[Any]) -> Array:
     return functools.reduce(tnp.matmul, matrices)
 
 
@@ -163,7 +163,7 @@ def _singular(x: Any, full_matrices: bool = True, compute_uv: bool = True, hermi
     return Decomposed(left, _sound(values, "SVD did not converge"), tf.linalg.matrix_transpose(right))
 
 
-def _singular_values(x: Any) -> tf.Tensor:
+def _singular_values(x: Any) -> Array:
     return _sound(tf.linalg.svd(floating(x), compute_uv=False), "SVD did not converge")
 
 
@@ -189,11 +189,11 @@ def _eigen(x: Any) -> Eigen:
     return Eigen(_sound(values, "Eigenvalues did not converge"), vectors)
 
 
-def _pseudo_inverse(x: Any, rcond: Any = None) -> tf.Tensor:
+def _pseudo_inverse(x: Any, rcond: Any = None) -> Array:
     return _sound(tf.linalg.pinv(floating(x), 1e-15 if rcond is None else rcond), "SVD did not converge")
 
 
-def _rank(x: Any, tol: Any = None) -> tf.Tensor:
+def _rank(x: Any, tol: Any = None) -> Array:
     x = floating(x)
     values = _singular_values(x)
     if tol is None:
@@ -201,14 +201,14 @@ def _rank(x: Any, tol: Any = None) -> tf.Tensor:
     return tf.reduce_sum(tf.cast(values > tol, tf.int64))
 
 
-def _condition(x: Any, p: Any = None) -> tf.Tensor:
+def _condition(x: Any, p: Any = None) -> Array:
     if p in (None, 2, -2):
         values = _singular_values(x)
         return values[-1] / values[0] if p == -2 else values[0] / values[-1]
     return _norm(x, p) * _norm(_inverse(x), p)
 
 
-def _outer(x: Any, y: Any) -> tf.Tensor:
+def _outer(x: Any, y: Any) -> Array:
     if len(tensor(x).shape) != 1 or len(tensor(y).shape) != 1:
         raise refused("np.linalg.outer takes vectors.", "np.outer takes any arrays.")
     return tnp.outer(x, y)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from autobatch.language.numpy_arrays import dtype_of, floating, floatings, numbers, or_nan, refused, tensor, tnp
+from autobatch.language.numpy_arrays import Array, dtype_of, floating, floatings, numbers, or_nan, refused, tensor, tnp
 from autobatch.language.numpy_matrices import MATRICES
 from autobatch.language.numpy_positions import POSITIONS
 from autobatch.language.numpy_reductions import MAXIMUM, MINIMUM, REDUCTIONS
@@ -20,7 +20,7 @@ from autobatch.language.rounding import rounded_by_itself
 # --- where a number is none ------------------------------------------------------------------------
 
 
-def _clip(x: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> tf.Tensor:
+def _clip(x: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Array:
     low, high = a_min if min is None else min, a_max if max is None else max
     found = tensor(x) if low is None else MAXIMUM(x, low)
     return found if high is None else MINIMUM(found, high)
@@ -29,7 +29,7 @@ def _clip(x: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max:
 def _but_nan(of_two: Callable) -> Callable:
     """The larger or smaller of two, nan only if both are."""
 
-    def choose(x: Any, y: Any) -> tf.Tensor:
+    def choose(x: Any, y: Any) -> Array:
         found = of_two(x, y)
         if not found.dtype.is_floating:
             return found
@@ -39,12 +39,12 @@ def _but_nan(of_two: Callable) -> Callable:
     return choose
 
 
-def _heaviside(x: Any, at_zero: Any) -> tf.Tensor:
+def _heaviside(x: Any, at_zero: Any) -> Array:
     found = tnp.heaviside(x, at_zero)
     return or_nan(tf.math.is_nan(tf.cast(x, found.dtype)), found)
 
 
-def _is_close(x: Any, y: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> tf.Tensor:
+def _is_close(x: Any, y: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Array:
     x, y = floating(x), floating(y)
     wider = x.dtype if x.dtype.size > y.dtype.size else y.dtype
     x, y = tnp.broadcast_arrays(tf.cast(x, wider), tf.cast(y, wider))
@@ -53,7 +53,7 @@ def _is_close(x: Any, y: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: boo
     return near | (tf.math.is_nan(x) & tf.math.is_nan(y)) if equal_nan else near
 
 
-def _all_close(*args: Any, **options: Any) -> tf.Tensor:
+def _all_close(*args: Any, **options: Any) -> Array:
     return tf.reduce_all(_is_close(*args, **options))
 
 
@@ -62,17 +62,17 @@ def _of_floats(theirs: Callable) -> Callable:
     return lambda x: theirs(x) if tensor(x).dtype.is_floating else tf.zeros(tf.shape(x), tf.bool)
 
 
-def _signbit(x: Any) -> tf.Tensor:
+def _signbit(x: Any) -> Array:
     x = tensor(x)
     return (x < 0) | (tf.equal(x, 0) & (1 / x < 0)) if x.dtype.is_floating else tnp.signbit(x)
 
 
-def _angle(x: Any) -> tf.Tensor:
+def _angle(x: Any) -> Array:
     x = floating(x)
     return or_nan(tf.math.is_nan(x), tf.where(_signbit(x), tf.constant(math.pi, x.dtype), tf.zeros([], x.dtype)))
 
 
-def _nan_to_number(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> tf.Tensor:
+def _nan_to_number(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Array:
     del copy
     x = tensor(x)
     if not x.dtype.is_floating:
@@ -88,7 +88,7 @@ def _nan_to_number(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None
 # --- numbers ---------------------------------------------------------------------------------------
 
 
-def _rounded(x: Any, decimals: int = 0) -> tf.Tensor:
+def _rounded(x: Any, decimals: int = 0) -> Array:
     x = tensor(x)
     if not x.dtype.is_floating:
         if decimals >= 0:
@@ -116,12 +116,12 @@ def _linspace(
     return (found, (stop - start) / (num - 1 if endpoint else num)) if retstep else found
 
 
-def _logspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0) -> tf.Tensor:
+def _logspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0) -> Array:
     found = _linspace(start, stop, num, endpoint)
     return tf.cast(base, found.dtype) ** found
 
 
-def _trunc(x: Any) -> tf.Tensor:
+def _trunc(x: Any) -> Array:
     x = tensor(x)
     return tf.where(x < 0, tf.math.ceil(x), tf.math.floor(x)) if x.dtype.is_floating else x
 
@@ -131,31 +131,31 @@ def _whole(theirs: Callable) -> Callable:
     return lambda x: theirs(x) if tensor(x).dtype.is_floating else tensor(x)
 
 
-def _fmod(x: Any, y: Any) -> tf.Tensor:
+def _fmod(x: Any, y: Any) -> Array:
     if not any(tensor(part).dtype.is_floating for part in (x, y)):
         return tnp.sign(x) * (abs(x) % abs(y))  # which checks for zero
     return tf.truncatemod(*tnp.broadcast_arrays(*floatings(x, y)))
 
 
-def _copysign(x: Any, y: Any) -> tf.Tensor:
+def _copysign(x: Any, y: Any) -> Array:
     x, y = floatings(x, y)
     return tf.where(_signbit(y), -abs(x), abs(x))
 
 
-def _modf(x: Any) -> tuple[tf.Tensor, tf.Tensor]:
+def _modf(x: Any) -> tuple[Array, Array]:
     x = floating(x)
     whole = _trunc(x)
     return _copysign(tf.where(tf.math.is_inf(x), tf.zeros([], x.dtype), x - whole), x), whole
 
 
-def _polynomial(p: Any, x: Any) -> tf.Tensor:
+def _polynomial(p: Any, x: Any) -> Array:
     x, found = tensor(x), tf.zeros_like(tensor(x))
     for coefficient in tf.unstack(tensor(p)):
         found = found * x + coefficient
     return found
 
 
-def _sinc(x: Any) -> tf.Tensor:
+def _sinc(x: Any) -> Array:
     x = floating(x)
     y = math.pi * tf.where(tf.equal(x, 0), tf.constant(1e-20, x.dtype), x)
     return tf.sin(y) / y

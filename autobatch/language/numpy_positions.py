@@ -9,11 +9,11 @@ import numpy as np
 import tensorflow as tf
 
 from autobatch import context, errors
-from autobatch.language.numpy_arrays import array, inside, refused, tensor, tnp
+from autobatch.language.numpy_arrays import Array, array, dtype_of, inside, refused, tensor, tnp
 from autobatch.language.values import per_member
 
 
-def _take(x: Any, indices: Any, axis: int | None = None, *, mode: str = "raise") -> tf.Tensor:
+def _take(x: Any, indices: Any, axis: int | None = None, *, mode: str = "raise") -> Array:
     x = tensor(x)
     x, axis = (tf.reshape(x, [-1]), 0) if axis is None else (x, axis)
     size = x.shape[axis]
@@ -23,7 +23,7 @@ def _take(x: Any, indices: Any, axis: int | None = None, *, mode: str = "raise")
     return tf.gather(x, at % size if mode == "wrap" else tf.clip_by_value(at, 0, size - 1), axis=axis)
 
 
-def _take_along(x: Any, indices: Any, axis: int | None = -1) -> tf.Tensor:
+def _take_along(x: Any, indices: Any, axis: int | None = -1) -> Array:
     x, at = tensor(x), tensor(indices)
     if axis is None:
         x, axis = tf.reshape(x, [-1]), 0
@@ -46,7 +46,7 @@ def _along(x: Any, axis: int | None) -> tuple[tf.Tensor, int]:
     return (tf.reshape(x, [-1]), 0) if axis is None else (tnp.moveaxis(x, axis, 0), axis)
 
 
-def _delete(x: Any, obj: Any, axis: int | None = None) -> tf.Tensor:
+def _delete(x: Any, obj: Any, axis: int | None = None) -> Array:
     x, axis = _along(x, axis)
     size = x.shape[0]
     if not any(map(per_member, tf.nest.flatten(obj))):
@@ -59,7 +59,7 @@ def _delete(x: Any, obj: Any, axis: int | None = None) -> tf.Tensor:
     return tnp.moveaxis(tf.gather(x, kept), 0, axis)
 
 
-def _insert(x: Any, obj: Any, values: Any, axis: int | None = None) -> tf.Tensor:
+def _insert(x: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
     x, axis = _along(x, axis)
     size = x.shape[0]
     if len(tensor(obj).shape):
@@ -67,19 +67,19 @@ def _insert(x: Any, obj: Any, values: Any, axis: int | None = None) -> tf.Tensor
     at = tf.cast(tensor(obj), tf.int64)
     context.check((at >= -size) & (at <= size), errors.MemberIndexError, f"an index is out of range for size {size}")
     at = tf.where(at < 0, at + size, at)
-    new = tf.cast(tensor(values), x.dtype)
+    new: Any = tf.cast(tensor(values), x.dtype)
     if x.shape.rank > new.shape.rank:
         new = tf.broadcast_to(new, [1, *x.shape[1:]]) if x.shape.rank > 1 else tf.reshape(new, [-1])
     elif x.shape.rank > 1:
         new = tnp.moveaxis(new, axis, 0)
     count = new.shape[0]
-    place = tf.range(size + count, dtype=tf.int64) - at
+    place: Any = tf.range(size + count, dtype=tf.int64) - at
     old = tf.gather(x, tf.clip_by_value(tf.where(place < 0, place, place - count) + at, 0, size - 1))
     is_new = tf.reshape((place >= 0) & (place < count), [-1, *[1] * (x.shape.rank - 1)])
     return tnp.moveaxis(tf.where(is_new, tf.gather(new, tf.clip_by_value(place, 0, count - 1)), old), 0, axis)
 
 
-def _roll(x: Any, shift: Any, axis: Any = None) -> tf.Tensor:
+def _roll(x: Any, shift: Any, axis: Any = None) -> Array:
     x, shifts = tensor(x), shift if isinstance(shift, tuple | list) else (shift,)
     if axis is None:
         return tf.reshape(_roll(tf.reshape(x, [-1]), shift, 0), x.shape)
@@ -90,12 +90,12 @@ def _roll(x: Any, shift: Any, axis: Any = None) -> tf.Tensor:
     return x
 
 
-def _column_stack(parts: Sequence[Any]) -> tf.Tensor:
+def _column_stack(parts: Sequence[Any]) -> Array:
     parts = [tensor(part) for part in parts]
     return tf.concat([part if part.shape.rank > 1 else tf.reshape(part, [-1, 1]) for part in parts], axis=1)
 
 
-def _array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[tf.Tensor]:
+def _array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
     x = tensor(x)
     parts = np.array_split(np.arange(x.shape[axis]), indices_or_sections)
     return [tf.gather(x, part, axis=axis) for part in parts]
@@ -107,11 +107,11 @@ def _vertical_split(x: Any, *rest: Any) -> Any:
     return tnp.vsplit(x, *rest)
 
 
-def _concatenate(parts: Any, axis: int = 0) -> tf.Tensor:
+def _concatenate(parts: Any, axis: int = 0) -> Array:
     return tnp.concatenate(tf.unstack(parts) if per_member(parts) else parts, axis=axis)
 
 
-def _pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> tf.Tensor:
+def _pad(x: Any, pad_width: Any, mode: Any = "constant", *, constant_values: Any = 0) -> Array:
     x = tensor(x)
     widths = np.broadcast_to(np.asarray(pad_width), (x.shape.rank, 2))
     if mode != "constant":
@@ -128,7 +128,7 @@ def _pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any
     return tf.where(around, tf.pad(x, widths), tf.cast(tensor(constant_values), x.dtype))
 
 
-def _reshape(x: Any, shape: Any, order: str = "C") -> tf.Tensor:
+def _reshape(x: Any, shape: Any, order: str = "C") -> Array:
     x, shape = tensor(x), (shape,) if np.ndim(shape) == 0 else shape
     if order not in ("F", "C"):
         raise refused(f"The order {order!r} is not supported.", "the orders are 'C' and 'F'.")
@@ -139,12 +139,12 @@ def _reshape(x: Any, shape: Any, order: str = "C") -> tf.Tensor:
     return tf.gather(tf.reshape(x, [-1]), places)
 
 
-def _ravel(x: Any, order: str = "C") -> tf.Tensor:
+def _ravel(x: Any, order: str = "C") -> Array:
     return _reshape(x, -1, order)
 
 
 def _triangle(theirs: Callable, ours: Callable) -> Callable:
-    def part(x: Any, k: int = 0) -> tf.Tensor:
+    def part(x: Any, k: int = 0) -> Array:
         x = tensor(x)
         return (
             tf.where(ours(np.ones((x.shape[0], x.shape[0]), bool), k), x, tf.zeros_like(x))
@@ -155,6 +155,12 @@ def _triangle(theirs: Callable, ours: Callable) -> Callable:
     return part
 
 
+def _full(shape: Any, fill_value: Any, dtype: Any = None) -> Array:
+    filling = fill_value if len(tensor(fill_value).shape) else tf.reshape(array([fill_value], dtype), [])
+    made = tf.broadcast_to(tensor(filling), (shape,) if np.ndim(shape) == 0 else shape)
+    return made if dtype is None else tf.cast(made, dtype_of(dtype))
+
+
 def _size(x: Any, axis: int | None = None) -> int:
     return int(np.size(np.empty(tensor(x).shape), axis))
 
@@ -163,5 +169,5 @@ POSITIONS: dict[Callable, Callable] = {
     np.array: array, np.asarray: array, np.copy: array, np.concatenate: _concatenate, np.column_stack: _column_stack,
     np.take: _take, np.take_along_axis: _take_along, np.delete: _delete, np.insert: _insert, np.roll: _roll,
     np.array_split: _array_split, np.vsplit: _vertical_split, np.pad: _pad, np.reshape: _reshape, np.ravel: _ravel,
-    np.tril: _triangle(tnp.tril, np.tril), np.triu: _triangle(tnp.triu, np.triu), np.size: _size,
+    np.tril: _triangle(tnp.tril, np.tril), np.triu: _triangle(tnp.triu, np.triu), np.size: _size, np.full: _full,
 }  # fmt: skip

@@ -11,7 +11,7 @@ import numpy as np
 import tensorflow as tf
 
 from autobatch import context, errors
-from autobatch.language.numpy_arrays import array, dtype_of, floating, numbers, or_nan, refused, tensor, tnp
+from autobatch.language.numpy_arrays import Array, array, dtype_of, floating, numbers, or_nan, refused, tensor, tnp
 
 
 def _reduction(theirs: Callable, neutral: float, join: Callable | None = None) -> Callable:
@@ -31,7 +31,7 @@ def _reduction(theirs: Callable, neutral: float, join: Callable | None = None) -
     return reduce
 
 
-def _number(value: float, dtype: tf.DType) -> Any:
+def _number(value: Any, dtype: tf.DType) -> Any:
     """In the dtype, of which integers have a least and a greatest for the infinite."""
     if dtype.is_bool:
         return value > 0
@@ -43,7 +43,7 @@ def _number(value: float, dtype: tf.DType) -> Any:
 def _extreme(theirs: Callable) -> Callable:
     """The largest or smallest, which is nan if there is one; XLA's reductions take others."""
 
-    def of_all(x: Any, axis: Any = None, *, keepdims: bool = False) -> tf.Tensor:
+    def of_all(x: Any, axis: Any = None, *, keepdims: bool = False) -> Array:
         x = tensor(x)
         found = theirs(x, axis=axis, keepdims=keepdims)
         return or_nan(tnp.any(tf.math.is_nan(x), axis=axis, keepdims=keepdims), found) if x.dtype.is_floating else found
@@ -51,14 +51,14 @@ def _extreme(theirs: Callable) -> Callable:
     return of_all
 
 
-def _counted(x: tf.Tensor, axis: Any, where: Any, keepdims: bool) -> Any:
+def _counted(x: Array, axis: Any, where: Any, keepdims: bool) -> Any:
     """How many items each result is made of."""
     if where is None:
         return tf.size(x) if axis is None else math.prod(x.shape[k] for k in (axis if np.ndim(axis) else [axis]))
     return tnp.sum(tf.cast(tf.broadcast_to(where, x.shape), x.dtype), axis=axis, keepdims=keepdims)
 
 
-def _mean(x: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False, where: Any = None) -> tf.Tensor:
+def _mean(x: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False, where: Any = None) -> Array:
     x = tensor(x)
     if where is None:
         return tnp.mean(x, axis=axis, dtype=dtype, keepdims=keepdims)
@@ -69,7 +69,7 @@ def _mean(x: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False
 def _variance(
     x: Any, axis: Any = None, dtype: Any = None, *, ddof: Any = 0, keepdims: bool = False, where: Any = None,
     correction: Any = None,
-) -> tf.Tensor:  # fmt: skip
+) -> Array:  # fmt: skip
     x = floating(x) if dtype is None else tf.cast(x, dtype_of(dtype))
     count = tf.cast(_counted(x, axis, where, keepdims), x.dtype)
     away = tf.square(x - _mean(x, axis, keepdims=True, where=where))
@@ -77,14 +77,14 @@ def _variance(
     return SUM(away, axis, where=where, keepdims=keepdims) / freedom
 
 
-def _deviation(*args: Any, **options: Any) -> tf.Tensor:
+def _deviation(*args: Any, **options: Any) -> Array:
     return tf.sqrt(_variance(*args, **options))
 
 
 def _running(theirs: Callable) -> Callable:
     """A running sum or product, of truth values as numbers."""
 
-    def of_all(x: Any, axis: int | None = None, dtype: Any = None) -> tf.Tensor:
+    def of_all(x: Any, axis: int | None = None, dtype: Any = None) -> Array:
         x = tensor(x)
         return theirs(tf.cast(x, tf.int64) if x.dtype.is_bool else x, axis=axis, dtype=dtype)
 
@@ -94,7 +94,7 @@ def _running(theirs: Callable) -> Callable:
 def _place(theirs: Callable) -> Callable:
     """The place of the largest or smallest, which is that of the first nan if there is one."""
 
-    def of_all(x: Any, axis: Any = None, *, keepdims: bool = False) -> tf.Tensor:
+    def of_all(x: Any, axis: Any = None, *, keepdims: bool = False) -> Array:
         x = tensor(x)
         found = theirs(x, axis=axis)
         if x.dtype.is_floating:
@@ -107,7 +107,7 @@ def _place(theirs: Callable) -> Callable:
     return of_all
 
 
-def _peak_to_peak(x: Any, axis: Any = None, *, keepdims: bool = False) -> tf.Tensor:
+def _peak_to_peak(x: Any, axis: Any = None, *, keepdims: bool = False) -> Array:
     x = numbers(x)
     return MAX(x, axis, keepdims=keepdims) - MIN(x, axis, keepdims=keepdims)
 
@@ -133,7 +133,7 @@ def _average(x: Any, axis: Any = None, weights: Any = None, returned: bool = Fal
 def _but_nan(of_all: Callable) -> Callable:
     """The function of the items that are numbers."""
 
-    def of_numbers(x: Any, *args: Any, **options: Any) -> tf.Tensor:
+    def of_numbers(x: Any, *args: Any, **options: Any) -> Array:
         x = tensor(x)
         return (
             of_all(x, *args, where=~tf.math.is_nan(x), **options)
@@ -147,7 +147,7 @@ def _but_nan(of_all: Callable) -> Callable:
 def _extreme_but_nan(of_all: Callable, least: float) -> Callable:
     """nan only of nothing else."""
 
-    def of_numbers(x: Any, axis: Any = None, *, keepdims: bool = False) -> tf.Tensor:
+    def of_numbers(x: Any, axis: Any = None, *, keepdims: bool = False) -> Array:
         x = tensor(x)
         if not x.dtype.is_floating:
             return of_all(x, axis, keepdims=keepdims)
@@ -161,7 +161,7 @@ def _extreme_but_nan(of_all: Callable, least: float) -> Callable:
 # --- ranks -----------------------------------------------------------------------------------------
 
 
-def _sort(x: Any, axis: int | None = -1, kind: Any = None, *, stable: Any = None) -> tf.Tensor:
+def _sort(x: Any, axis: int | None = -1, kind: Any = None, *, stable: Any = None) -> Array:
     """Ascending, nan last, which TensorFlow's own sort puts anywhere."""
     del kind, stable  # equal items are alike
     x, axis = (tf.reshape(tensor(x), [-1]), -1) if axis is None else (tensor(x), axis)
@@ -175,7 +175,7 @@ def _sort(x: Any, axis: int | None = -1, kind: Any = None, *, stable: Any = None
     return or_nan(behind <= tf.reduce_sum(tf.cast(is_nan, tf.int32), axis, keepdims=True), found)
 
 
-def _order(x: Any, axis: int | None = -1, kind: Any = None, *, stable: Any = None) -> tf.Tensor:
+def _order(x: Any, axis: int | None = -1, kind: Any = None, *, stable: Any = None) -> Array:
     """What ``_sort`` puts where; those of infinity and nan in one array of more than one axis may take turns."""
     del kind, stable  # it always is
     x, axis = (tf.reshape(tensor(x), [-1]), -1) if axis is None else (tensor(x), axis)
@@ -190,14 +190,14 @@ def _order(x: Any, axis: int | None = -1, kind: Any = None, *, stable: Any = Non
     return tf.cast(order, tf.int64)
 
 
-def _in_order(x: Any, axis: int | None) -> tuple[tf.Tensor, tf.Tensor]:
+def _in_order(x: Any, axis: int | None) -> tuple[Array, Array]:
     """Floats whose last axis is that one, or of all, in ascending order; and where one is nan."""
     x = floating(x)
     x = tf.reshape(x, [-1]) if axis is None else tnp.moveaxis(x, axis, -1)
     return _sort(x), tf.reduce_any(tf.math.is_nan(x), -1)
 
 
-def _kept(found: tf.Tensor, x: Any, axis: int | None, keepdims: bool) -> tf.Tensor:
+def _kept(found: Array, x: Any, axis: int | None, keepdims: bool) -> Array:
     """With the axis that was reduced, of one; ``found`` may have more axes before the others."""
     if not keepdims:
         return found
@@ -207,19 +207,19 @@ def _kept(found: tf.Tensor, x: Any, axis: int | None, keepdims: bool) -> tf.Tens
     return tf.expand_dims(found, axis % rank - rank)
 
 
-def _median(x: Any, axis: int | None = None, *, keepdims: bool = False) -> tf.Tensor:
+def _median(x: Any, axis: int | None = None, *, keepdims: bool = False) -> Array:
     values, is_nan = _in_order(x, axis)
     count = values.shape[-1]
     middle = (values[..., (count - 1) // 2] + values[..., count // 2]) / 2
     return _kept(or_nan(is_nan, middle), x, axis, keepdims)
 
 
-_RANKS: dict[str, Callable[[tf.Tensor], tf.Tensor]] = {"lower": tf.floor, "higher": tf.math.ceil, "nearest": tf.round}
+_RANKS: dict[str, Callable[[Array], tf.Tensor]] = {"lower": tf.floor, "higher": tf.math.ceil, "nearest": tf.round}
 
 
 def _quantile(
     x: Any, q: Any, axis: int | None = None, *, method: str = "linear", keepdims: bool = False, out_of: Any = 1
-) -> tf.Tensor:
+) -> Array:
     values, is_nan = _in_order(numbers(x), axis)
     q = tf.cast(array(q), tf.float64) / out_of
     error = errors.raised_by_members(ValueError)
@@ -245,14 +245,14 @@ def _quantile(
     return _kept(found, x, axis, keepdims)
 
 
-def _percentile(x: Any, q: Any, axis: int | None = None, **options: Any) -> tf.Tensor:
+def _percentile(x: Any, q: Any, axis: int | None = None, **options: Any) -> Array:
     return _quantile(x, q, axis, out_of=100, **options)
 
 
 def _larger(theirs: Callable) -> Callable:
     """The larger or smaller of two, nan if one of them is."""
 
-    def of_two(x: Any, y: Any) -> tf.Tensor:
+    def of_two(x: Any, y: Any) -> Array:
         found = theirs(x, y)
         if not found.dtype.is_floating:
             return found

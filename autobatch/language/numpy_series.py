@@ -9,18 +9,18 @@ import numpy as np
 import tensorflow as tf
 
 from autobatch import context, errors
-from autobatch.language.numpy_arrays import floating, floatings, numbers, or_nan, refused, tensor, tnp
+from autobatch.language.numpy_arrays import Array, floating, floatings, numbers, or_nan, refused, tensor, tnp
 from autobatch.language.values import is_tensor
 
 
-def _raises(kind: type[Exception], passed: tf.Tensor, message: str) -> None:
+def _raises(kind: type[Exception], passed: Array, message: str) -> None:
     context.check(passed, errors.raised_by_members(kind), message)
 
 
 # --- where a value stands among others -------------------------------------------------------------
 
 
-def _search(a: Any, v: Any, side: str = "left") -> tf.Tensor:
+def _search(a: Any, v: Any, side: str = "left") -> Array:
     """Where each value belongs, by halves as NumPy looks for it; ``a`` is in order, nan last."""
     a, v = tensor(a), tensor(v)
     if a.shape.rank != 1:
@@ -40,16 +40,16 @@ def _search(a: Any, v: Any, side: str = "left") -> tf.Tensor:
     return low
 
 
-def _before(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
+def _before(x: Array, y: Array) -> Array:
     """Whether ``x`` is sorted before ``y``; nan comes last."""
     return (x < y) | (tf.math.is_nan(y) & ~tf.math.is_nan(x)) if x.dtype.is_floating else x < y
 
 
-def _wide(x: tf.Tensor) -> tf.Tensor:
+def _wide(x: Array) -> Array:
     return tf.cast(x, tf.int64)
 
 
-def _digitize(x: Any, bins: Any, right: bool = False) -> tf.Tensor:
+def _digitize(x: Any, bins: Any, right: bool = False) -> Array:
     bins = tensor(bins)
     up, down = tf.reduce_all(bins[1:] >= bins[:-1]), tf.reduce_all(bins[1:] <= bins[:-1])
     _raises(ValueError, up | down, "bins must be monotonically increasing or decreasing")
@@ -57,7 +57,7 @@ def _digitize(x: Any, bins: Any, right: bool = False) -> tf.Tensor:
     return tf.where(up, _search(bins, x, side), bins.shape[0] - _search(bins[::-1], x, side))
 
 
-def _is_in(element: Any, test_elements: Any, *, invert: bool = False) -> tf.Tensor:
+def _is_in(element: Any, test_elements: Any, *, invert: bool = False) -> Array:
     x, among = tensor(element), tf.reshape(tensor(test_elements), [-1])
     if x.dtype != among.dtype:
         x, among = floatings(x, among) if x.dtype.is_floating or among.dtype.is_floating else map(_wide, (x, among))
@@ -65,7 +65,7 @@ def _is_in(element: Any, test_elements: Any, *, invert: bool = False) -> tf.Tens
     return ~found if invert else found
 
 
-def _interpolate(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> tf.Tensor:
+def _interpolate(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Array:
     x, xp, fp = (tf.cast(tensor(part), tf.float64) for part in (x, xp, fp))
     last = xp.shape[0] - 1
     at = tf.clip_by_value(_search(xp, x, "right") - 1, 0, max(last - 1, 0))
@@ -83,7 +83,7 @@ def _interpolate(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) 
 # --- counts ----------------------------------------------------------------------------------------
 
 
-def _count_each(x: Any, weights: Any = None, minlength: int = 0) -> tf.Tensor:
+def _count_each(x: Any, weights: Any = None, minlength: int = 0) -> Array:
     x = tensor(x)
     if x.dtype.is_floating or x.shape.rank != 1:
         raise refused("np.bincount counts the integers of a vector.", "make them integers: x.astype(int).")
@@ -120,7 +120,7 @@ def _histogram(x: Any, bins: Any = 10, range: Any = None, density: Any = None, w
     return counts, edges
 
 
-def _edges(x: tf.Tensor, bins: int, range: Any) -> tf.Tensor:
+def _edges(x: Array, bins: int, range: Any) -> Array:
     x = floating(x)
     low, high = (tf.reduce_min(x), tf.reduce_max(x)) if range is None else (tf.cast(end, x.dtype) for end in range)
     _raises(ValueError, tf.math.is_finite(low) & tf.math.is_finite(high), "autodetected range is not finite")
@@ -131,7 +131,7 @@ def _edges(x: tf.Tensor, bins: int, range: Any) -> tf.Tensor:
 # --- along a series --------------------------------------------------------------------------------
 
 
-def spaced(start: tf.Tensor, stop: tf.Tensor, num: int, endpoint: bool = True) -> tf.Tensor:
+def spaced(start: Array, stop: Array, num: int, endpoint: bool = True) -> Array:
     """``num`` values in a new first axis, as NumPy's linspace computes them."""
     steps = max(num - 1 if endpoint else num, 1)
     k = tf.reshape(tf.range(num, dtype=start.dtype), [-1, *[1] * start.shape.rank])
@@ -140,19 +140,19 @@ def spaced(start: tf.Tensor, stop: tf.Tensor, num: int, endpoint: bool = True) -
     return tf.concat([found[:-1], stop[tf.newaxis]], 0) if endpoint and num > 1 else found
 
 
-def _convolve(a: Any, v: Any, mode: str = "full") -> tf.Tensor:
+def _convolve(a: Any, v: Any, mode: str = "full") -> Array:
     a, v = _vectors(a, v)
     if a.shape[0] < v.shape[0]:
         a, v = v, a
     return _slid(a, v[::-1], mode)
 
 
-def _correlate(a: Any, v: Any, mode: str = "valid") -> tf.Tensor:
+def _correlate(a: Any, v: Any, mode: str = "valid") -> Array:
     a, v = _vectors(a, v)
     return _slid(v, a, mode)[::-1] if a.shape[0] < v.shape[0] else _slid(a, v, mode)
 
 
-def _vectors(a: Any, v: Any) -> list[tf.Tensor]:
+def _vectors(a: Any, v: Any) -> list[Array]:
     a, v = tensor(a), tensor(v)
     if a.shape.rank > 1 or v.shape.rank > 1:
         raise refused("np.convolve and np.correlate take vectors.", "take one row after the other.")
@@ -160,7 +160,7 @@ def _vectors(a: Any, v: Any) -> list[tf.Tensor]:
     return floatings(a, v) if a.dtype.is_floating or v.dtype.is_floating else [_wide(a), _wide(v)]
 
 
-def _slid(a: tf.Tensor, v: tf.Tensor, mode: str) -> tf.Tensor:
+def _slid(a: Array, v: Array, mode: str) -> Array:
     """Sums of products of the longer vector with the other one beside it, at each place."""
     size, width = a.shape[0], v.shape[0]
     begin, count = {
@@ -170,7 +170,7 @@ def _slid(a: tf.Tensor, v: tf.Tensor, mode: str) -> tf.Tensor:
     return tf.reduce_sum(tf.gather(padded, begin + np.arange(count)[:, np.newaxis] + np.arange(width)) * v, 1)
 
 
-def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> tf.Tensor:
+def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
     y = tnp.moveaxis(floating(y), axis, -1)
     steps = tf.cast(dx, y.dtype) if x is None else tnp.diff(tf.cast(x, y.dtype))
     return tf.reduce_sum(steps * (y[..., 1:] + y[..., :-1]) / 2, -1)
@@ -184,7 +184,7 @@ def _gradient(f: Any, *spacing: Any, axis: int | None = None) -> Any:
     return found[0] if len(found) == 1 else found
 
 
-def _slope(f: tf.Tensor, step: Any, axis: int) -> tf.Tensor:
+def _slope(f: Array, step: Any, axis: int) -> Array:
     f, step = tnp.moveaxis(f, axis, -1), tf.cast(tensor(step), f.dtype)
     if step.shape.rank:
         before, after = tnp.diff(step)[:-1], tnp.diff(step)[1:]
@@ -200,21 +200,21 @@ def _slope(f: tf.Tensor, step: Any, axis: int) -> tf.Tensor:
     return tnp.moveaxis(tf.concat([ends[0], inner, ends[1]], -1), -1, axis)
 
 
-def _covariance(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None) -> tf.Tensor:
+def _covariance(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None) -> Array:
     rows = [_variables(part, rowvar) for part in (m, y) if part is not None]
-    x = tf.concat(rows, 0)
+    x: Any = tf.concat(rows, 0)
     x = x - tf.reduce_mean(x, 1, keepdims=True)
     freedom = x.shape[1] - ((0 if bias else 1) if ddof is None else ddof)
     return tf.squeeze(x @ tf.linalg.matrix_transpose(x) / max(freedom, 0))
 
 
-def _variables(x: Any, rowvar: bool) -> tf.Tensor:
+def _variables(x: Any, rowvar: bool) -> Array:
     x = floating(x)
     x = x[tf.newaxis] if x.shape.rank < 2 else x
     return x if rowvar or x.shape[0] == 1 else tf.linalg.matrix_transpose(x)
 
 
-def _correlation(x: Any, y: Any = None, rowvar: bool = True) -> tf.Tensor:
+def _correlation(x: Any, y: Any = None, rowvar: bool = True) -> Array:
     found = _covariance(x, y, rowvar)
     if not found.shape.rank:
         return found / found

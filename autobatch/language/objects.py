@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import itertools
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -21,6 +22,7 @@ from typing import Any
 from autobatch import context, errors
 from autobatch.context import is_users
 from autobatch.language.containers import MemberObject, contents
+from autobatch.language.lists import MemberList
 from autobatch.language.optional import flag, is_none
 
 
@@ -138,9 +140,20 @@ def _made(cls: type) -> type:
             )
         return hash(cls)
 
+    def items(self: Any) -> Iterator[Any]:
+        """By ``__getitem__`` up to an IndexError, which comes only where the length is known."""
+        if any(isinstance(part, MemberList) for part in flatten(self)[1]):
+            raise errors.TypeMismatchError(
+                f"An object of `{cls.__name__}` is gone through by `__getitem__`, and members differ in length.",
+                help="loop over the list that it holds, or over range(len(...)).",
+                kind="object-looped",
+            )
+        return _by_index(self)
+
+    goes_by_index = {"__iter__": items} if hasattr(cls, "__getitem__") and not hasattr(cls, "__iter__") else {}
     texts = dict.fromkeys(("__str__", "__repr__", "__format__"), text) if raises else {}
     body = {
-        **texts,
+        **texts, **goes_by_index,
         **{f"__{name}__": compare for name, compare in of_fields.items()},
         "__tf_flatten__": flatten, "__tf_unflatten__": classmethod(unflatten),
         "__setattr__": set_own, "__getattribute__": get,
@@ -149,6 +162,15 @@ def _made(cls: type) -> type:
         "__slots__": (),
     }  # fmt: skip
     return type(cls)(cls.__name__, (cls, MemberObject), body)
+
+
+def _by_index(value: Any) -> Iterator[Any]:
+    for k in itertools.count():
+        try:
+            item = value[k]
+        except IndexError:
+            return
+        yield item
 
 
 def _inverse(equal: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:

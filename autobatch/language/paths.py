@@ -29,6 +29,8 @@ def indices(values: Any) -> Any:
         raise errors.TypeMismatchError(
             f"A loop changes the items of a {type(values).__name__}.", help="make it a list.", kind="items-changed"
         )
+    if is_tensor(values):
+        return of_range(values.shape[0])
     return of_range(values.length if isinstance(values, MemberList) else len(values))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -88,6 +89,17 @@ def check_exact(value: tf.Tensor, dtype: tf.DType, needed: tf.Tensor | bool = Tr
     if value.dtype.is_integer and value.dtype.size == 8 and dtype.is_floating:
         exact = tf.abs(value) <= 2 ** (_MANTISSA[dtype] + 1)
         context.check(exact | ~tf.convert_to_tensor(needed), errors.NumberRangeError, rounding_failure(dtype))
+
+
+def is_exact(number: Any, dtype: tf.DType) -> bool:
+    """Whether a known number is the same in this dtype, if it is an int and the dtype one of floats."""
+    return type(number) is not int or not dtype.is_floating or number == float(dtype.as_numpy_dtype(number))
+
+
+def check_known(number: Any, dtype: tf.DType, needed: tf.Tensor | bool = True) -> None:
+    """As ``check_exact``, of a number that is known."""
+    if not is_exact(number, dtype):
+        context.check(~tf.convert_to_tensor(needed), errors.NumberRangeError, rounding_failure(dtype))
 
 
 def rounding_failure(dtype: tf.DType) -> str:

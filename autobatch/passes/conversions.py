@@ -17,8 +17,8 @@ import tensorflow as tf
 from autobatch import errors, ir
 from autobatch.ir import regions
 from autobatch.ir.typed import Check, Variable
-from autobatch.ir.types import Absent, Exact, Leaf, Shared, Tensor, Type, Weak, leaves, structure, value_as
-from autobatch.language.rounding import rounding_failure
+from autobatch.ir.types import Absent, Exact, Leaf, Shared, Static, Tensor, Type, Weak, leaves, structure, value_as
+from autobatch.language.rounding import is_exact, rounding_failure
 from autobatch.language.values import narrowing_failure
 
 CONVERSION = "narrowed(«0»)"
@@ -121,6 +121,8 @@ def _changes_form(have: Type, want: Type) -> bool:
 
 def _is_narrower(have: Leaf, want: Leaf) -> bool:
     leaf = have.leaf if isinstance(have, Shared) else have
+    if isinstance(leaf, Static):
+        return isinstance(want, Tensor | Weak) and not is_exact(leaf.value, want.dtype)
     is_int = isinstance(leaf, Weak) and leaf.kind is int
     narrows = is_int and isinstance(want, Tensor) and want.dtype.is_integer and want.dtype != tf.int64
     wide = is_int or (isinstance(leaf, Tensor) and leaf.shape == () and leaf.dtype in (tf.int64, tf.uint64))
