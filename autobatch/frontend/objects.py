@@ -23,7 +23,7 @@ from autobatch.frontend.core import Callee
 from autobatch.frontend.effects import value_acts
 from autobatch.frontend.item_assignment import Rewriter
 from autobatch.frontend.scope import UNKNOWN
-from autobatch.frontend.source import read
+from autobatch.frontend.source import read, unparse
 from autobatch.frontend.syntax import as_load, assign, constant, index_value, load, root_of, support
 from autobatch.frontend.texts import Texts
 from autobatch.frontend.undecorated import as_program, asks_for_types
@@ -131,6 +131,7 @@ class Objects(Texts):
         inside = not self.is_variable(receiver) and self.is_own(owner)
         inside = inside and any(_may_change_itself(callee) for _, callee in methods)
         if inside:
+            node = self.with_arguments(node, owner, part)
             receiver = self.temporary(support("deepcopy", [receiver], owner), "object")
         elif not self.is_variable(receiver):
             receiver = self.temporary(receiver, "object")
@@ -141,6 +142,26 @@ class Objects(Texts):
             for statement in Rewriter(self.source).store(owner, new):
                 self.emit(assign(statement.targets[0].id, self.expression(statement.value), node), node)
         return load(result, node)
+
+    def with_arguments(self, node: gast.AST, owner: gast.AST, part: str) -> gast.AST:
+        """The call with its arguments under names, if they may change the object, which has these changes then."""
+        beside = _beside(node, part)
+        if not any(map(self.changes_anything, beside)):
+            return node
+        starred = any(isinstance(each, gast.Starred) for each in beside)
+        if starred or part != "func" or any(_may_move(unparse(as_load(owner)), each) for each in beside):
+            self.refuse(
+                node,
+                "an argument that may change which object it is whose method is called",
+                "give the argument a name first: v = q.step(); r.p.step(v).",
+                kind="argument-that-changes",
+            )
+        made = copy.copy(node)
+        arguments = [self.temporary(value, "argument") for value in self.in_order([_value(each) for each in beside])]
+        made.args, named = arguments[: len(node.args)], arguments[len(node.args) :]
+        pairs = zip(node.keywords, named, strict=True)
+        made.keywords = [gast.copy_location(gast.keyword(each.arg, value), each) for each, value in pairs]
+        return made
 
     def arms(
         self, node: gast.AST, receiver: gast.AST, methods: Sequence[Method], part: str, result: str
@@ -249,6 +270,35 @@ def _may_change_itself(method: Callee) -> bool:
         handed_on = isinstance(part, gast.Call) and any(isinstance(a, gast.Name) for a in part.args)
         if store or call or handed_on:
             return True
+    return False
+
+
+def _beside(node: gast.AST, part: str) -> list[gast.AST]:
+    """What Python evaluates between the object and its method's call."""
+    match part, node:
+        case "func" | "callee", gast.Call(args=arguments, keywords=keywords):
+            return [*arguments, *keywords]
+        case "left", gast.BinOp(right=other):
+            return [other]
+        case "left", gast.Compare(comparators=others):
+            return others
+        case "value", gast.Subscript(slice=index):
+            return [index_value(index)]
+    return []
+
+
+def _value(argument: gast.AST) -> gast.AST:
+    return argument.value if isinstance(argument, gast.keyword) else argument
+
+
+def _may_move(owner: str, argument: gast.AST) -> bool:
+    """Whether evaluating an argument may put another object where this one is: Python has looked it up before."""
+    for call in gast.walk(argument):
+        if isinstance(call, gast.Call):
+            given = [_value(each) for each in (*call.args, *call.keywords)]
+            given += [call.func.value] if isinstance(call.func, gast.Attribute) else []
+            if any(owner.startswith((f"{text}.", f"{text}[")) for text in map(unparse, map(as_load, given))):
+                return True
     return False
 
 

@@ -68,3 +68,57 @@ def in_lambdas(n):
     limit = (n % 2, n)
     before = lambda p: p < limit
     return before((1, 5)), [p == (1, n) for p in [(1, 3), (1, 7)]]
+
+
+class Stepping:
+    def __init__(self, x):
+        self.x = x
+
+    def move(self, d):
+        if d > 2:
+            self.x = d % 23
+        else:
+            self.x = self.x + d
+        return self.x
+
+    @property
+    def size(self):
+        return abs(self.x) + 1
+
+
+class Two:
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+
+M = np.array([3, 1, 2, 7])
+
+
+@case(M)
+def argument_changes_the_object(n):
+    """A random program: the object was looked up as it was before, and what the argument changed was lost."""
+    r = Two(Stepping(n), Stepping(4))
+    k = r.a.move(1 if r.a.size < r.a.move(n) else 2) % 11
+    j = r.a.move(r.b.move(r.a.move(2)))
+    i = r.a.move(d=r.a.move(n) - r.b.x)
+    return i, j, k, r.a.x, r.b.x
+
+
+@case(M)
+def argument_changes_the_item(n):
+    ps = [Stepping(n), Stepping(4)]
+    k = ps[0].move(ps[0].move(n) + ps[1].move(3))
+    j = ps[n % 2].move(ps[0].move(n) + ps[1].move(3))
+    return j, k, ps[0].x, ps[1].x
+
+
+def placed(r, p):
+    r.a = p
+    return p.x
+
+
+@case(M, refused="argument-that-changes")
+def argument_puts_another_there(n):
+    r = Two(Stepping(n), Stepping(4))
+    k = r.a.move(placed(r, Stepping(n % 5)))
+    return k, r.a.x
