@@ -408,7 +408,7 @@ def zero(type_: Type) -> Any:
 
 def stored_from(type_: Type, value: Any) -> list[tf.Tensor]:
     """One member's stored leaves of ``type_``, from a value of that type or of one that joins into it."""
-    tf.nest.assert_same_structure(type_, value)
+    tf.nest.assert_same_structure(type_, value, check_types=False)  # a range's type is that of a list
     pairs = zip(leaves(type_), tf.nest.flatten(value), strict=True)
     stored = ((leaf, part) for leaf, part in pairs if isinstance(leaf, Tensor | Weak))
     return [tf.zeros(t.shape, t.dtype) if part is ABSENT else to_dtype(part, t.dtype) for t, part in stored]
@@ -428,7 +428,7 @@ def value_as(type_: Type, value: Any) -> Any:
             return part.astype(leaf.dtype) if isinstance(part, WeakScalar) else to_dtype(part, leaf.dtype)
         return part
 
-    return tf.nest.map_structure(build, type_, value)
+    return tf.nest.map_structure(build, type_, value, check_types=False)
 
 
 def _without_absent(type_: Type, value: Any) -> Any:

@@ -166,3 +166,12 @@ def of_eight_bits(n):
 def in_an_array(n):
     x = np.arange(4) * n
     return n in x, 3 in x, 2.5 in x, n not in x
+
+
+@case(N)
+def ranges_of_both_kinds(n):
+    total = 0
+    for r in (range(n), range(2)):
+        for v in r:
+            total += v
+    return total
