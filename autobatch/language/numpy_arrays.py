@@ -69,6 +69,11 @@ def floatings(*values: Any) -> list[Any]:
     return [tf.cast(value, widest) for value in found]
 
 
+def quotient(x: Any, y: Any) -> Any:
+    """``x / y`` as NumPy divides: by zero too, also where Python's division would raise and be caught."""
+    return tf.math.truediv(x, y)
+
+
 def or_nan(is_nan: tf.Tensor, found: tf.Tensor) -> tf.Tensor:
     return tf.where(is_nan, tf.constant(math.nan, found.dtype), found)
 

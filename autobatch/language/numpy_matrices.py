@@ -12,7 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 from autobatch import context, errors
-from autobatch.language.numpy_arrays import Array, array, floating, floatings, refused, tensor, tnp
+from autobatch.language.numpy_arrays import Array, array, floating, floatings, quotient, refused, tensor, tnp
 from autobatch.language.numpy_reductions import MAX, MIN
 
 
@@ -204,7 +204,7 @@ def _rank(x: Any, tol: Any = None) -> Array:
 def _condition(x: Any, p: Any = None) -> Array:
     if p in (None, 2, -2):
         values = _singular_values(x)
-        return values[-1] / values[0] if p == -2 else values[0] / values[-1]
+        return quotient(values[-1], values[0]) if p == -2 else quotient(values[0], values[-1])
     return _norm(x, p) * _norm(_inverse(x), p)
 
 

@@ -10,7 +10,18 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from autobatch.language.numpy_arrays import Array, dtype_of, floating, floatings, numbers, or_nan, refused, tensor, tnp
+from autobatch.language.numpy_arrays import (
+    Array,
+    dtype_of,
+    floating,
+    floatings,
+    numbers,
+    or_nan,
+    quotient,
+    refused,
+    tensor,
+    tnp,
+)
 from autobatch.language.numpy_matrices import MATRICES
 from autobatch.language.numpy_positions import POSITIONS
 from autobatch.language.numpy_reductions import MAXIMUM, MINIMUM, REDUCTIONS
@@ -96,13 +107,9 @@ def _rounded(x: Any, decimals: int = 0) -> Array:
         return tf.cast(_rounded(tf.cast(numbers(x), tf.float64), decimals), x.dtype)
     if not decimals:
         return tf.round(x)
-    scale = tf.constant(10.0 ** abs(decimals), x.dtype)  # compilers must not join it with what x was made of
-    x = rounded_by_itself(x)
-    return (
-        tf.round(x * scale) / rounded_by_itself(scale)
-        if decimals > 0
-        else tf.round(x / rounded_by_itself(scale)) * scale
-    )
+    scale = tf.constant(10.0 ** abs(decimals), x.dtype)
+    x, divisor = rounded_by_itself(x), rounded_by_itself(scale)  # or compilers join it with what x was made of
+    return quotient(tf.round(x * scale), divisor) if decimals > 0 else tf.round(quotient(x, divisor)) * scale
 
 
 def _linspace(
@@ -158,7 +165,7 @@ def _polynomial(p: Any, x: Any) -> Array:
 def _sinc(x: Any) -> Array:
     x = floating(x)
     y = math.pi * tf.where(tf.equal(x, 0), tf.constant(1e-20, x.dtype), x)
-    return tf.sin(y) / y
+    return quotient(tf.sin(y), y)
 
 
 def _meshgrid(*xs: Any, sparse: bool = False, **options: Any) -> Any:

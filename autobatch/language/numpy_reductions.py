@@ -11,7 +11,18 @@ import numpy as np
 import tensorflow as tf
 
 from autobatch import context, errors
-from autobatch.language.numpy_arrays import Array, array, dtype_of, floating, numbers, or_nan, refused, tensor, tnp
+from autobatch.language.numpy_arrays import (
+    Array,
+    array,
+    dtype_of,
+    floating,
+    numbers,
+    or_nan,
+    quotient,
+    refused,
+    tensor,
+    tnp,
+)
 
 
 def _reduction(theirs: Callable, neutral: float, join: Callable | None = None) -> Callable:
@@ -63,7 +74,7 @@ def _mean(x: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False
     if where is None:
         return tnp.mean(x, axis=axis, dtype=dtype, keepdims=keepdims)
     x = floating(x) if dtype is None else tf.cast(x, dtype_of(dtype))
-    return SUM(x, axis, where=where, keepdims=keepdims) / _counted(x, axis, where, keepdims)
+    return quotient(SUM(x, axis, where=where, keepdims=keepdims), _counted(x, axis, where, keepdims))
 
 
 def _variance(
@@ -74,7 +85,7 @@ def _variance(
     count = tf.cast(_counted(x, axis, where, keepdims), x.dtype)
     away = tf.square(x - _mean(x, axis, keepdims=True, where=where))
     freedom = tf.maximum(count - tf.cast(ddof if correction is None else correction, x.dtype), tf.zeros([], x.dtype))
-    return SUM(away, axis, where=where, keepdims=keepdims) / freedom
+    return quotient(SUM(away, axis, where=where, keepdims=keepdims), freedom)
 
 
 def _deviation(*args: Any, **options: Any) -> Array:
@@ -123,7 +134,7 @@ def _average(x: Any, axis: Any = None, weights: Any = None, returned: bool = Fal
     whole = tnp.sum(weights, axis=axis, keepdims=keepdims)
     error = errors.raised_by_members(ZeroDivisionError)
     context.check(tf.reduce_all(whole != 0), error, "Weights sum to zero, can't be normalized")
-    found = tnp.sum(x * weights, axis=axis, keepdims=keepdims) / whole
+    found = quotient(tnp.sum(x * weights, axis=axis, keepdims=keepdims), whole)
     return (found, whole) if returned else found
 
 

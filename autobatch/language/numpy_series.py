@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from autobatch import context, errors
-from autobatch.language.numpy_arrays import Array, floating, floatings, numbers, or_nan, refused, tensor, tnp
+from autobatch.language.numpy_arrays import Array, floating, floatings, numbers, or_nan, quotient, refused, tensor, tnp
 from autobatch.language.values import is_tensor
 
 
@@ -70,7 +70,7 @@ def _interpolate(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) 
     last = xp.shape[0] - 1
     at = tf.clip_by_value(_search(xp, x, "right") - 1, 0, max(last - 1, 0))
     x0, x1, y0, y1 = (tf.gather(p, tf.minimum(at + k, last)) for p in (xp, fp) for k in (0, 1))
-    slope = (y1 - y0) / (x1 - x0)
+    slope = quotient(y1 - y0, x1 - x0)
     found = slope * (x - x0) + y0
     found = tf.where(tf.math.is_nan(found), slope * (x - x1) + y1, found)
     found = tf.where(tf.math.is_nan(found) & tf.equal(y0, y1), y0, found)
@@ -116,7 +116,8 @@ def _histogram(x: Any, bins: Any = 10, range: Any = None, density: Any = None, w
     counts = tf.reduce_sum(tf.where(here, weights, tf.zeros([], weights.dtype)), 1)
     if density:
         counts = tf.cast(counts, tf.float64)
-        counts = counts / tf.cast(limits[1:] - limits[:-1], tf.float64) / tf.reduce_sum(counts)
+        widths = tf.cast(limits[1:] - limits[:-1], tf.float64)
+        counts = quotient(quotient(counts, widths), tf.reduce_sum(counts))
     return counts, edges
 
 
@@ -189,14 +190,14 @@ def _slope(f: Array, step: Any, axis: int) -> Array:
     if step.shape.rank:
         before, after = tnp.diff(step)[:-1], tnp.diff(step)[1:]
         inner = (
-            -after / (before * (before + after)) * f[..., :-2]
-            + (after - before) / (before * after) * f[..., 1:-1]
-            + before / (after * (before + after)) * f[..., 2:]
+            quotient(-after, before * (before + after)) * f[..., :-2]
+            + quotient(after - before, before * after) * f[..., 1:-1]
+            + quotient(before, after * (before + after)) * f[..., 2:]
         )
         first, last = step[1] - step[0], step[-1] - step[-2]
     else:
-        inner, first, last = (f[..., 2:] - f[..., :-2]) / (2 * step), step, step
-    ends = (f[..., 1:2] - f[..., :1]) / first, (f[..., -1:] - f[..., -2:-1]) / last
+        inner, first, last = quotient(f[..., 2:] - f[..., :-2], 2 * step), step, step
+    ends = quotient(f[..., 1:2] - f[..., :1], first), quotient(f[..., -1:] - f[..., -2:-1], last)
     return tnp.moveaxis(tf.concat([ends[0], inner, ends[1]], -1), -1, axis)
 
 
@@ -204,8 +205,8 @@ def _covariance(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, 
     rows = [_variables(part, rowvar) for part in (m, y) if part is not None]
     x: Any = tf.concat(rows, 0)
     x = x - tf.reduce_mean(x, 1, keepdims=True)
-    freedom = x.shape[1] - ((0 if bias else 1) if ddof is None else ddof)
-    return tf.squeeze(x @ tf.linalg.matrix_transpose(x) / max(freedom, 0))
+    freedom = max(x.shape[1] - ((0 if bias else 1) if ddof is None else ddof), 0)
+    return tf.squeeze(quotient(x @ tf.linalg.matrix_transpose(x), tf.cast(freedom, x.dtype)))
 
 
 def _variables(x: Any, rowvar: bool) -> Array:
@@ -217,9 +218,9 @@ def _variables(x: Any, rowvar: bool) -> Array:
 def _correlation(x: Any, y: Any = None, rowvar: bool = True) -> Array:
     found = _covariance(x, y, rowvar)
     if not found.shape.rank:
-        return found / found
+        return quotient(found, found)
     deviation = tf.sqrt(tf.linalg.diag_part(found))
-    return tf.clip_by_value(found / deviation[:, tf.newaxis] / deviation, -1, 1)
+    return tf.clip_by_value(quotient(quotient(found, deviation[:, tf.newaxis]), deviation), -1, 1)
 
 
 SERIES: dict[Callable, Callable] = {
