@@ -25,6 +25,7 @@ from autobatch.calls.taping import Followed
 from autobatch.context import is_users
 from autobatch.frontend.changing import Outside
 from autobatch.frontend.core import Callee, Target
+from autobatch.frontend.dicts import OF_DICTS, explained
 from autobatch.frontend.driver import MODES, Frontend, deep_recursion, lower, source_of
 from autobatch.frontend.source import Source
 from autobatch.frontend.undecorated import cached, with_helpers
@@ -142,9 +143,15 @@ def _tried(
                     modes[others[0]] = error
                     continue
                 told = [each for each in modes.values() if getattr(each, "kind", None) not in _REQUESTS]
-                if told and getattr(error, "kind", None) != "exception-text":
-                    raise told[0] from None
-                raise
+                shown = told[0] if told and getattr(error, "kind", None) != "exception-text" else error
+                if frontend is not None and getattr(shown, "kind", None) in OF_DICTS:
+                    called = [target for core in frontend.cores.values() for target in core.calls.values()]
+                    entry = Target(callee, tuple(taken.static.items()))
+                    targets = [entry, *(each for each in called if each.callee.kind == "autobatched")]
+                    shown = explained(shown, map(source_of, targets))  # type: ignore[arg-type]
+                if shown is error:
+                    raise
+                raise shown from None
             helpers |= found
 
 

@@ -16,12 +16,14 @@ from __future__ import annotations
 import builtins
 import collections
 import copy
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import gast
 
+from autobatch.errors import AutobatchError
 from autobatch.frontend import library
 from autobatch.frontend.apart import apart
 from autobatch.frontend.comprehensions import as_loops
@@ -60,23 +62,47 @@ def without_dicts(source: Source) -> Source:
 
 
 def _found(source: Source) -> dict[str, _Kind]:
-    nodes = [*gast.walk(source.tree)]
-    made = [(node, name, _kind(node.value, source)) for node in nodes if (name := _named(node)) is not None]
+    kinds, other = _kinds(source), {name for name, _ in _other_uses(source)}
+    return {name: next(iter(found)) for name, found in kinds.items() if len(found) == 1 and name not in other}
+
+
+def _kinds(source: Source) -> dict[str, set[_Kind]]:
+    """The variables that get a dict, and of which kinds."""
     kinds: dict[str, set[_Kind]] = {}
-    for _, name, kind in made:
-        if kind is not None:
+    for node in gast.walk(source.tree):
+        if (name := _named(node)) is not None and (kind := _kind(node.value, source)) is not None:
             kinds.setdefault(name, set()).add(kind)
-    inner = [node for node in nodes if isinstance(node, SCOPES) and node is not source.tree]
-    elsewhere = {name for node in inner for name in bound_names(node)} | {*source.parameters}
+    return kinds
+
+
+def _other_uses(source: Source) -> Iterator[tuple[str, gast.AST]]:
+    """The dicts that are used as no two lists can be, and where."""
+    nodes, kinds = [*gast.walk(source.tree)], _kinds(source)
     fine = {id(owner) for node in nodes for owner in _uses(node)}
-    fine |= {id(part) for node, _, kind in made if kind is not None for part in gast.walk(_target(node))}
-    other = {node.id for node in nodes if isinstance(node, gast.Name) and node.id in kinds and id(node) not in fine}
-    other |= {name for node in nodes if isinstance(node, gast.For) for name in _changed_while_gone_through(node)}
-    return {
-        name: next(iter(found))
-        for name, found in kinds.items()
-        if len(found) == 1 and name not in other and name not in elsewhere
-    }
+    made = [node for node in nodes if _named(node) is not None and _kind(node.value, source) is not None]
+    fine |= {id(part) for node in made for part in gast.walk(_target(node))}
+    for node in nodes:
+        if isinstance(node, SCOPES) and node is not source.tree:
+            yield from ((name, node) for name in bound_names(node))
+        if isinstance(node, gast.Name) and node.id in kinds and id(node) not in fine:
+            yield node.id, node
+        if isinstance(node, gast.For):
+            yield from ((name, node.iter) for name in _changed_while_gone_through(node))
+    yield from ((name, source.tree) for name in source.parameters)
+
+
+def explained(error: AutobatchError, sources: Iterable[Source]) -> AutobatchError:
+    """The error, with the uses for which the dict that it is about stays one of Python's."""
+    places = []
+    shown = {word for place, _ in error.places if place for word in re.findall(r"\w+", place.source)}
+    for source in sources:
+        dicts, first = _kinds(source), dict(reversed([*_other_uses(source)]))
+        places += [
+            (source.location(node), f"for this, `{name}` stays a dict of keys that all members share")
+            for name, node in first.items()
+            if name in dicts and name in shown and node is not source.tree
+        ]
+    return type(error)(error.message, [*error.places, *dict.fromkeys(places)], error.help, kind=error.kind)
 
 
 def _target(node: gast.AST) -> gast.AST:

@@ -27,7 +27,12 @@ OF_MATRICES = (
     "a[0] @ a",
 )  # fmt: skip
 PROGRAMS = (
-    ("try:\n    m = np.var(b[:1], ddof=1) + a\nexcept ZeroDivisionError:\n    m = 7.0\nreturn m", N, A),
+    (
+        "try:\n    m = a + np.histogram(b, [50, 60], density=True)[0][0]\n"
+        "except ZeroDivisionError:\n    m = 7.0\nreturn m",
+        N,
+        A,
+    ),
     ("d = np.zeros(3)\nfor i in range(a):\n    d[i] = i * 2\nreturn d", N),
     ("d = np.zeros(3)\ne = d\nd[0] = a\nreturn e", N),
     ("d = np.zeros((2, 2))\nr = d[0]\nd[0, 0] = a\nreturn d", N),
