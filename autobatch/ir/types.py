@@ -27,7 +27,7 @@ from autobatch import context
 from autobatch.language.keys import key
 from autobatch.language.lists import GROWTH, MemberList, fitted, unpacked
 from autobatch.language.objects import ABSENT, Absent, MemberObject, described
-from autobatch.language.rounding import check_exact, check_known
+from autobatch.language.rounding import check_number
 from autobatch.language.structs import map_nodes
 from autobatch.language.values import DEFAULT_DTYPES, WIDE_DTYPES, WeakScalar, adopts, fits, is_near, is_tensor
 
@@ -420,10 +420,8 @@ def value_as(type_: Type, value: Any) -> Any:
 
     def build(leaf: Leaf, part: Any) -> Any:
         number = part.tensor if isinstance(part, WeakScalar) else part
-        if is_tensor(number) and number.shape.rank == 0 and not getattr(part, "near", False):
-            check_exact(number, leaf.dtype)
-        if isinstance(leaf, Tensor | Weak):
-            check_known(part, leaf.dtype)
+        if isinstance(leaf, Tensor | Weak) and not getattr(part, "near", False):
+            check_number(number, leaf.dtype)
         if isinstance(leaf, Tensor):
             return part.astype(leaf.dtype) if isinstance(part, WeakScalar) else to_dtype(part, leaf.dtype)
         return part

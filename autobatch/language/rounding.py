@@ -102,6 +102,14 @@ def check_known(number: Any, dtype: tf.DType, needed: tf.Tensor | bool = True) -
         context.check(~tf.convert_to_tensor(needed), errors.NumberRangeError, rounding_failure(dtype))
 
 
+def check_number(number: Any, dtype: tf.DType) -> None:
+    """As ``check_exact``, of a number that is known or not; of anything else nothing."""
+    if not tf.is_tensor(number):
+        check_known(number, dtype)
+    elif number.shape.rank == 0:
+        check_exact(number, dtype)
+
+
 def rounding_failure(dtype: tf.DType) -> str:
     return f"an int becomes a {dtype.name}, which would round it"
 
