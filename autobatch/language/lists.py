@@ -16,7 +16,7 @@ import tensorflow as tf
 
 from autobatch import context, errors
 from autobatch.language.containers import MemberObject, contents
-from autobatch.language.rounding import check_known, rounding_failure
+from autobatch.language.rounding import check_known, exact_up_to, rounding_failure
 from autobatch.language.structs import map_nodes
 from autobatch.language.values import WIDE_DTYPES, WeakScalar, fits, is_tensor
 
@@ -241,7 +241,7 @@ def _check_exact(have: MemberList, found: MemberList) -> None:
     """Fails members of whose ints one becomes a float that is another number."""
     for x, y in zip(have.columns, found.columns, strict=False):
         if is_tensor(x) and x.shape.rank == 1 and x.dtype == tf.int64 and y.dtype.is_floating:
-            exact = (tf.abs(x) <= 2**53) | ~have.own
+            exact = (tf.abs(x) <= exact_up_to(y.dtype)) | ~have.own
             context.check(tf.reduce_all(exact), errors.NumberRangeError, rounding_failure(y.dtype))
 
 

@@ -58,7 +58,7 @@ def _solve(a: Any, b: Any) -> Array:
     a, b = floatings(a, b)
     a = _regular(a)
     found = tf.linalg.solve(a, b) if b.shape.rank > 1 else tf.linalg.solve(a, b[:, tf.newaxis])[:, 0]
-    return _sound(found, "Singular matrix")
+    return _sound(found, "Singular matrix", a, b)
 
 
 def _square(x: Any) -> Array:
@@ -70,10 +70,14 @@ def _square(x: Any) -> Array:
     return x
 
 
-def _sound(found: Array, what: str) -> Array:
-    """What was found; a member fails as in NumPy for whom that is no number, which XLA does not say."""
-    error = errors.raised_by_members(np.linalg.LinAlgError)
-    context.check(tf.reduce_all(tf.math.is_finite(found)), error, what)
+def _sound(found: Array, what: str, *given: Array) -> Array:
+    """What was found; a member fails as in NumPy for whom that is no number, which XLA does not say.
+
+    given: which may hold what is no number either, and then NumPy finds none.
+    """
+    is_finite, *were = (tf.reduce_all(tf.math.is_finite(each)) for each in (found, *given))
+    known = functools.reduce(tf.logical_and, were, tf.constant(True))
+    context.check(is_finite | ~known, errors.raised_by_members(np.linalg.LinAlgError), what)
     return found
 
 
@@ -91,7 +95,7 @@ def _regular(x: Array) -> Array:
 
 def _inverse(x: Any) -> Array:
     x = floating(x)
-    return _sound(tf.linalg.inv(_regular(x)), "Singular matrix") if x.shape.rank == 2 else tf.linalg.inv(x)
+    return _sound(tf.linalg.inv(_regular(x)), "Singular matrix", x) if x.shape.rank == 2 else tf.linalg.inv(x)
 
 
 def _cholesky(x: Any) -> Array:

@@ -166,7 +166,8 @@ def _size(x: Any, axis: int | None = None) -> int:
 
 
 POSITIONS: dict[Callable, Callable] = {
-    np.array: array, np.asarray: array, np.copy: array, np.concatenate: _concatenate, np.column_stack: _column_stack,
+    np.array: array, np.asarray: array, np.asanyarray: array, np.ascontiguousarray: array, np.copy: array,
+    np.concatenate: _concatenate, np.column_stack: _column_stack,
     np.take: _take, np.take_along_axis: _take_along, np.delete: _delete, np.insert: _insert, np.roll: _roll,
     np.array_split: _array_split, np.vsplit: _vertical_split, np.pad: _pad, np.reshape: _reshape, np.ravel: _ravel,
     np.tril: _triangle(tnp.tril, np.tril), np.triu: _triangle(tnp.triu, np.triu), np.size: _size, np.full: _full,

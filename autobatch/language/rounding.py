@@ -84,10 +84,15 @@ def hides(operation: tf.Operation) -> bool:
 _MANTISSA = {tf.float64: 52, tf.float32: 23, tf.float16: 10, tf.bfloat16: 7}
 
 
+def exact_up_to(dtype: tf.DType) -> int:
+    """Up to which int floats of this dtype hold all."""
+    return 2 ** (_MANTISSA[dtype] + 1)
+
+
 def check_exact(value: tf.Tensor, dtype: tf.DType, needed: tf.Tensor | bool = True) -> None:
     """Fails members of whom an int becomes a float that is another number."""
     if value.dtype.is_integer and value.dtype.size == 8 and dtype.is_floating:
-        exact = tf.abs(value) <= 2 ** (_MANTISSA[dtype] + 1)
+        exact = tf.abs(value) <= exact_up_to(dtype)
         context.check(exact | ~tf.convert_to_tensor(needed), errors.NumberRangeError, rounding_failure(dtype))
 
 

@@ -82,7 +82,8 @@ EXPRESSIONS = {  # for which arguments
         np.histogram(a, bins=3) | np.histogram(a, [0, 1, 2, 5]) | np.histogram(a, 4, (0, 4), density=True) |
         np.histogram(a, 2, weights=abs(a)) | np.gradient(a) | np.gradient(a, 0.5, axis=-1) | np.cov(a) |
         np.cov(a, bias=True) | np.corrcoef(a, a[::-1]) | np.cov(a, a[::-1], rowvar=False) | np.polyval([1, 2, 3], a) |
-        np.polyval(a, 2) | np.trapezoid(a, axis=0) | np.array([a, a]) | np.asarray(a) | np.linalg.norm(a) |
+        np.polyval(a, 2) | np.trapezoid(a, axis=0) | np.array([a, a]) | np.asanyarray(a) | np.ascontiguousarray(a) |
+        np.asarray(a) | np.linalg.norm(a) |
         np.linalg.norm(a, np.inf) | np.linalg.norm(a, axis=0) | np.linalg.norm(a, axis=-1, keepdims=True) |
         np.linalg.norm(a, 1) | np.linalg.norm(a, 2) | 1 in a | 9.0 in a | a[[1, 0]] | a[np.array([1, 0])] |
         a[[True, False, *[False] * (len(a) - 2)]] | a.item(1) | a.item(-1) | isinstance(a.shape, tuple) |
@@ -196,6 +197,14 @@ def test_all_are_compared():
 def test_no_value_where_numpy_raises_or_members_differ_in_length(expression):
     function = batched(written([expression]))["f"].options(**INTERPRETED)
     compare(function, (ARGUMENTS["vector"],), [ValueError()] * 2)
+
+
+def test_what_is_no_number_stays_so():
+    """A matrix is not singular for it."""
+    text = written(["np.linalg.solve(np.eye(2) + 1, a)"])
+    rows = np.array([[np.nan, 1.0], [2.0, 3.0]])
+    expected = [plain(text)["f"](row) for row in rows]
+    assert compare(batched(text)["f"].options(**INTERPRETED), (rows,), expected) == "agreed"
 
 
 WRITES = (
