@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from autobatch import context, errors
+from autobatch import errors
+from autobatch.language.numpy_arrays import inside
 from autobatch.language.values import WeakScalar, is_tensor, narrowed, per_member
 
 
@@ -103,7 +104,7 @@ def _positions(shape: Any, index: Any) -> tuple[Any, int]:
         )
     at: Any = tf.zeros([], tf.int64)
     for part, size in zip(parts, shape, strict=False):
-        at = at * size + _inside(_integers(part), size)
+        at = at * size + inside(_integers(part), size)
     return at, len(parts)
 
 
@@ -122,9 +123,3 @@ def _integers(part: Any) -> tf.Tensor:
         help="take slices first, or last: x[:, 1:][rows].",
         kind="index-type",
     )
-
-
-def _inside(at: tf.Tensor, size: int) -> tf.Tensor:
-    is_inside = tf.reduce_all((at >= -size) & (at < size))
-    context.check(is_inside, errors.MemberIndexError, f"an index is out of range for an axis of size {size}")
-    return tf.clip_by_value(tf.where(at < 0, at + size, at), 0, size - 1)

@@ -16,7 +16,7 @@ from autobatch.language.numpy_own import FUNCTIONS
 from autobatch.language.numpy_views import as_views
 from autobatch.language.values import WeakScalar, adopts, is_tensor, narrowed, per_member, python_kind
 
-# TensorFlow's functions that do what NumPy's do, in all that they take (tests/meaning/test_numpy_functions.py).
+# TensorFlow's functions that do what NumPy's do, as tests/meaning/test_numpy_functions.py has found.
 _ALIKE = {
     getattr(np, name): getattr(tnp, name) for name in (
         "abs", "add", "append", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "array_equal",

@@ -100,9 +100,9 @@ def _scattered(call: pfor._PforInput) -> pfor.WrappedTensor:
 
 
 def _rolled(call: pfor._PforInput) -> pfor.WrappedTensor | None:
-    """TensorFlow's own takes a negative axis for the one after it, and the last but for the batch's.
+    """TensorFlow's own adds one to the axis, whatever its sign, so that -1 is the batch's, and -2 the last.
 
-    shift: one for each axis, or one; of each lane's own if it is batched.
+    There is a shift for each axis; of each lane's own if they are batched.
     """
     axes = tf.get_static_value(call.unstacked_input(2))
     if axes is None:

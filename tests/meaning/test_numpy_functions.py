@@ -1,4 +1,4 @@
-"""Each of NumPy's functions that members can call, in all that it takes, against NumPy."""
+"""Each of NumPy's functions that members can call, with its options, against NumPy."""
 
 import re
 
