@@ -13,7 +13,7 @@ import tensorflow as tf
 from autobatch import ir
 from autobatch.calls.arguments import put_together
 from autobatch.ir import regions
-from autobatch.ir.types import coerce, stored_from, value_from
+from autobatch.ir.representation import coerce, stored_from, value_from
 from autobatch.options import OPTIMIZATIONS
 from autobatch.tracing.execute import execute
 

@@ -17,8 +17,9 @@ from autobatch import context, ir
 from autobatch.backends.failures import out_of_steps, overflow, raise_for_faults
 from autobatch.ir import regions
 from autobatch.ir.flow import live_before, liveness
+from autobatch.ir.representation import coerce, truth_values
 from autobatch.ir.typed import Check, TypedProgram
-from autobatch.ir.types import Type, coerce, dynamic, truth_values
+from autobatch.ir.types import Type, dynamic
 from autobatch.machine.counts import COUNTS, Counted, Measured, Timeline, one_run
 from autobatch.options import Options
 from autobatch.passes.costs import computed

@@ -13,22 +13,12 @@ import tensorflow as tf
 
 from autobatch import errors
 from autobatch.frontend.source import signature
-from autobatch.ir.types import (
-    Opaque,
-    Shared,
-    Static,
-    Tensor,
-    Type,
-    Weak,
-    dynamic,
-    leaves,
-    static_shape,
-    type_of,
-    value_from,
-)
+from autobatch.ir.representation import value_from
+from autobatch.ir.types import Opaque, Shared, Static, Tensor, Type, Weak, dynamic, leaves, static_shape, type_of
 from autobatch.language import keys
 from autobatch.language.lists import MemberList
 from autobatch.language.objects import MemberObject, users_class
+from autobatch.language.one_of import OneOf
 from autobatch.language.optional import flag, flagged
 from autobatch.language.structs import Rows, map_nodes
 from autobatch.language.values import DEFAULT_DTYPES, WIDE_DTYPES, WeakScalar, is_of_jax, is_tensor
@@ -318,7 +308,14 @@ def _built(type_: Type, stored: Sequence[tf.Tensor], taken: Arguments, poisons: 
 
     built = tf.nest.pack_sequence_as(type_, [build(leaf) for leaf in leaves(type_)])
     built = map_nodes(MemberList, lambda values: _ragged(values, tf.range(taken.size), taken, poisons), built)
+    built = map_nodes(OneOf, lambda value: _texts(value, number_types[int]), built)
     return map_nodes(MemberObject, _released, built)
+
+
+def _texts(value: OneOf, integers: tf.DType) -> tf.Tensor:
+    """[Z], what each member's is; of members of an IntEnum, the integer."""
+    options: Any = [*value.options]
+    return tf.gather(tf.constant(options, integers if isinstance(options[0], int) else tf.string), value.number)
 
 
 def _released(value: Any) -> Any:

@@ -32,9 +32,10 @@ from autobatch.frontend.undecorated import cached, with_helpers
 from autobatch.frontend.watch import Watched, watch
 from autobatch.ir.adjoint import AdjointProgram, has_derivatives
 from autobatch.ir.leaves import leaf_type, leaves_of
+from autobatch.ir.representation import given
 from autobatch.ir.stored import StoredProgram
 from autobatch.ir.typed import TypedProgram
-from autobatch.ir.types import describe, given
+from autobatch.ir.types import describe
 from autobatch.machine.counts import Measured
 from autobatch.machine.pieces import Shelf
 from autobatch.machine.recorder import Recording, record

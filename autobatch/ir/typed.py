@@ -11,7 +11,8 @@ import tensorflow as tf
 
 from autobatch import errors, ir
 from autobatch.ir.leaves import Step
-from autobatch.ir.types import Exact, Tensor, Type, Weak, describe, plain, value_from
+from autobatch.ir.representation import plain, value_from
+from autobatch.ir.types import Exact, Tensor, Type, Weak, describe
 
 Variable = tuple[str, str]  # function name, variable name
 

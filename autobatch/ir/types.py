@@ -9,14 +9,15 @@ A type is a ``tf.nest`` structure whose leaves are
     Opaque(description)  any other Python object: fine within straight-line code, nowhere else
     Absent()             nothing, where a flag or an unset attribute says so; joins with whatever is there else
 
-Only Weak and Tensor leaves are stored per member ("dynamic" leaves).
+Only Weak and Tensor leaves are stored per member ("dynamic" leaves).  Of texts, bytes and members of an enum that are
+not the same on all paths, the type is a ``OneOf``: a structure that has a number for each member.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import types as python_types
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,10 +25,11 @@ import numpy as np
 import tensorflow as tf
 
 from autobatch import context
+from autobatch.errors import TypeMismatchError
 from autobatch.language.keys import key
-from autobatch.language.lists import GROWTH, MemberList, fitted, unpacked
+from autobatch.language.lists import GROWTH, MemberList
 from autobatch.language.objects import ABSENT, Absent, MemberObject, described
-from autobatch.language.rounding import check_number
+from autobatch.language.one_of import OneOf, is_any, is_known, options_of
 from autobatch.language.structs import map_nodes
 from autobatch.language.values import DEFAULT_DTYPES, WIDE_DTYPES, WeakScalar, adopts, fits, is_near, is_tensor
 
@@ -127,7 +129,7 @@ def _leaf_type(value: Any) -> Leaf:
         return Opaque("function that uses per-member values")
     if isinstance(getattr(value, "__self__", None), list | dict | set):
         return Opaque(f"method of a {type(value.__self__).__name__}")  # which would act on another copy of it
-    if isinstance(value, _STATIC) or getattr(type(value), "__autobatch_static__", False):
+    if isinstance(value, _STATIC) or is_known(value) or getattr(type(value), "__autobatch_static__", False):
         return Static(value)
     help = "decorate its class with @ab.struct." if dataclasses.is_dataclass(value) else ""
     if isinstance(value, tf.TensorArray):
@@ -175,6 +177,8 @@ def leaf_names(variable: str, type_: Type) -> list[str]:
             parts = {f"{variable}[{k}]": part for k, part in enumerate(type_)}
         case MemberList():
             parts = {f"{variable}[...]": type_.columns, f"len({variable})": type_.length}
+        case OneOf():
+            return leaf_names(variable, type_.number)
         case MemberObject():
             parts = {f"{variable}.{name}": getattr(type_, name) for name in type_.__tf_flatten__()[0]}  # type: ignore[attr-defined]
         case _:
@@ -185,6 +189,7 @@ def leaf_names(variable: str, type_: Type) -> list[str]:
 def describe(type_: Type) -> str:
     type_ = map_nodes(MemberList, lambda t: Opaque(f"list_of({t.capacity}, {describe(_item_type(t))})"), type_)
     type_ = map_nodes(MemberObject, lambda t: Opaque(described(t, describe)), type_)
+    type_ = map_nodes(OneOf, lambda t: Opaque(repr(t)), type_)
     if len(leaves(type_)) == 1 and not tf.nest.is_nested(type_):
         return str(type_)
     return str(tf.nest.map_structure(str, type_)).replace("'", "")
@@ -249,6 +254,10 @@ def _with_lists(left: Type, right: Type) -> tuple[Type, Type]:
     """Both, with lists of any length in place of those whose lengths are unlike."""
     if isinstance(left, Absent) or isinstance(right, Absent):  # an attribute before it is set
         return (tf.nest.map_structure(_of_members, right if isinstance(left, Absent) else left),) * 2
+    values = [side.value if isinstance(side, Static) else side for side in (left, right)]
+    if is_any(*values) and left != right:
+        both = _one_of(*values)
+        return both, both
     if isinstance(left, list | MemberList) and isinstance(right, list | MemberList):
         if isinstance(left, list) and isinstance(right, list) and len(left) == len(right):
             pairs = [_with_lists(a, b) for a, b in zip(left, right, strict=True)]
@@ -269,6 +278,19 @@ def _with_lists(left: Type, right: Type) -> tuple[Type, Type]:
             x, y = _with_lists(a, b)
             return type(left).__tf_unflatten__(metadata, x), type(left).__tf_unflatten__(metadata, y)
     return left, right
+
+
+def _one_of(left: Any, right: Any) -> OneOf:
+    try:
+        return OneOf(options_of(left, right), Weak(int, near=True))
+    except TypeMismatchError as error:
+        raise JoinError(str(error)) from None
+
+
+def parted(old: Type, new: Type) -> bool:
+    """Whether the new type, joined from the old one, has one of several where that has a known value."""
+    return any(isinstance(leaf, Static) and is_known(leaf.value) and leaf != other
+               for leaf, other in zip(leaves(old), leaves(new), strict=False))  # fmt: skip
 
 
 def list_of(lists: Sequence[Any], capacity: int = 0) -> Type:
@@ -374,127 +396,3 @@ def _stored(leaf: Leaf) -> Leaf:
             raise JoinError(f"{leaf.value}, an int beyond 64 bits, on one path")
         return Weak(type(leaf.value), is_near(leaf.value))
     return leaf
-
-
-# --- between a user's value and its stored leaves ------------------------------------------------
-
-
-def value_from(type_: Type, stored: Sequence[tf.Tensor], shared: Sequence[tf.Tensor]) -> Any:
-    """The value that user code sees, from one member's stored leaves."""
-    remaining: Iterator[tf.Tensor] = iter(stored)
-
-    def build(leaf: Leaf) -> Any:
-        match leaf:
-            case Static(value):
-                return value
-            case Absent():
-                return ABSENT
-            case Shared(index, Weak(kind)):
-                return WeakScalar(shared[index], kind)
-            case Shared(index, _):
-                return shared[index]
-            case Weak(kind, near):
-                return WeakScalar(next(remaining), kind, near)
-            case _:
-                return next(remaining)
-
-    return tf.nest.map_structure(build, type_)
-
-
-def zero(type_: Type) -> Any:
-    """A value of the type that stands where nobody looks at it."""
-    return value_from(type_, [tf.zeros(leaf.shape, leaf.dtype) for leaf in dynamic(type_)], ())
-
-
-def stored_from(type_: Type, value: Any) -> list[tf.Tensor]:
-    """One member's stored leaves of ``type_``, from a value of that type or of one that joins into it."""
-    tf.nest.assert_same_structure(type_, value, check_types=False)  # a range's type is that of a list
-    pairs = zip(leaves(type_), tf.nest.flatten(value), strict=True)
-    stored = ((leaf, part) for leaf, part in pairs if isinstance(leaf, Tensor | Weak))
-    return [tf.zeros(t.shape, t.dtype) if part is ABSENT else to_dtype(part, t.dtype) for t, part in stored]
-
-
-def value_as(type_: Type, value: Any) -> Any:
-    """A value of a type that joins into ``type_``, as a value of ``type_``; a member fails whose int does not fit."""
-    value = fitted(type_, _without_absent(type_, value))
-
-    def build(leaf: Leaf, part: Any) -> Any:
-        number = part.tensor if isinstance(part, WeakScalar) else part
-        if isinstance(leaf, Tensor | Weak) and not getattr(part, "near", False):
-            check_number(number, leaf.dtype)
-        if isinstance(leaf, Tensor):
-            return part.astype(leaf.dtype) if isinstance(part, WeakScalar) else to_dtype(part, leaf.dtype)
-        return part
-
-    return tf.nest.map_structure(build, type_, value, check_types=False)
-
-
-def _without_absent(type_: Type, value: Any) -> Any:
-    """The value with zeros for what it lacks."""
-    if value is ABSENT:
-        return zero(type_)
-    if isinstance(value, MemberObject):
-        (names, parts), (_, types) = value.__tf_flatten__(), type_.__tf_flatten__()  # type: ignore[attr-defined]
-        filled = tuple(_without_absent(t, part) for t, part in zip(types, parts, strict=True))
-        return type(value).__tf_unflatten__(names, filled)  # type: ignore[attr-defined]
-    return value
-
-
-def plain(value: Any) -> Any:
-    """A concrete value without TensorFlow: Python numbers for per-member Python numbers, NumPy's for tensors."""
-
-    def leaf(part: Any) -> Any:
-        if isinstance(part, WeakScalar):
-            return part.tensor.numpy().item()  # type: ignore[attr-defined]
-        return part.numpy() if is_tensor(part) else part
-
-    return unpacked(tf.nest.map_structure(leaf, value))
-
-
-def to_dtype(value: Any, dtype: tf.DType) -> tf.Tensor:
-    if isinstance(value, WeakScalar):
-        value = value.tensor
-    if is_tensor(value):
-        return tf.cast(tf.convert_to_tensor(value), dtype)  # of a variable, what it holds
-    return tf.convert_to_tensor(value, dtype)
-
-
-def coerce(
-    source: Type, target: Type, stored: Sequence[tf.Tensor], shared: Sequence[tf.Tensor], size: Any
-) -> list[tf.Tensor]:
-    """A whole batch's stored leaves of type ``source``, as leaves of type ``target``."""
-    remaining = iter(stored)
-    result = []
-    for have, want in zip(leaves(source), leaves(target), strict=True):
-        part = next(remaining) if isinstance(have, Tensor | Weak) else None
-        if isinstance(want, Tensor | Weak):
-            if isinstance(have, Absent):
-                part = tf.zeros((size, *want.shape), want.dtype)
-            elif part is None:
-                member = shared[have.index] if isinstance(have, Shared) else have.value  # type: ignore[union-attr]
-                part = tf.broadcast_to(to_dtype(member, want.dtype), (size, *want.shape))
-            result.append(tf.cast(part, want.dtype))
-    return result
-
-
-def given(
-    source: Type, target: Type, stored: Sequence[tf.Tensor], shared: Sequence[tf.Tensor], size: Any
-) -> list[tf.Tensor]:
-    """As ``coerce``, also where a list of known length is to be one of any length."""
-    if structure(source) == structure(target):
-        return coerce(source, target, stored, shared, size)
-
-    def member(leaves: Sequence[tf.Tensor]) -> list[tf.Tensor]:
-        return stored_from(target, value_as(target, value_from(source, leaves, shared)))
-
-    if not stored:
-        return [tf.broadcast_to(leaf, (size, *leaf.shape)) for leaf in member([])]
-    return list(tf.vectorized_map(member, list(stored), fallback_to_while_loop=False))
-
-
-def truth_values(type_: Type, stored: Sequence[tf.Tensor], shared: Sequence[tf.Tensor], size: Any) -> tf.Tensor:
-    """A condition as one bool for each member, [size]."""
-    if isinstance(type_, MemberList):
-        return stored[-1] > 0
-    (test,) = coerce(type_, Tensor(tf.bool, ()), stored, shared, size)
-    return test

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import tensorflow as tf
@@ -13,7 +13,9 @@ from autobatch.language.containers import contents
 from autobatch.language.list_methods import chosen_list
 from autobatch.language.lists import MemberList, copied_into, is_list
 from autobatch.language.objects import ABSENT, MemberObject, truth_method, users_class
+from autobatch.language.one_of import OneOf, among, is_any, looked_up, options_of
 from autobatch.language.rounding import check_exact, check_known
+from autobatch.language.structs import map_nodes
 from autobatch.language.values import (
     WeakScalar,
     adopts,
@@ -35,6 +37,8 @@ def truth(value: Any) -> Any:
         return value.length.tensor > 0
     elif isinstance(value, MemberObject):
         return _truth_of_object(value)
+    elif isinstance(value, OneOf):
+        return looked_up([bool(option) for option in value.options], tf.bool, value.number.tensor)
     elif not is_tensor(value):
         return bool(value)
     if value.shape.rank != 0:
@@ -100,7 +104,7 @@ def _choosable(value: Any, left: Any, right: Any, dtype: tf.DType | None) -> tf.
     if tensor is None or tensor.dtype == tf.string:
         raise errors.TypeMismatchError(
             f"Members choose between {left!r} and {right!r}, of which one is neither a tensor nor a number.",
-            help="choose between numbers.",
+            help="choose between numbers, or between texts.",
             kind="choice-of-objects",
         )
     return tensor
@@ -114,9 +118,10 @@ def ifexp(condition: Any, yes: Callable[[], Any], no: Callable[[], Any]) -> Any:
     left, right = limited_to(known, yes), limited_to(tf.logical_not(known), no)
     if is_list(left) and is_list(right) and (MemberList in (type(left), type(right)) or len(left) != len(right)):
         return chosen_list(known, left, right)
-    if tf.nest.is_nested(left):
-        tf.nest.assert_same_structure(left, right)
-        chosen = left if left is right else tf.nest.map_structure(lambda a, b: _choice(known, a, b), left, right)
+    if tf.nest.is_nested(left) and not isinstance(left, OneOf):
+        a, b = (map_nodes(OneOf, _Whole, side) for side in (left, right))
+        tf.nest.assert_same_structure(a, b)
+        chosen = left if left is right else tf.nest.map_structure(lambda a, b: _choice(known, a, b), a, b)
         for side in (left, right) if left is not right else ():
             copied_into(side)
         if left is not right:
@@ -125,6 +130,13 @@ def ifexp(condition: Any, yes: Callable[[], Any], no: Callable[[], Any]) -> Any:
             context.view(chosen, right)
         return chosen
     return _choice(known, left, right)
+
+
+@dataclass(frozen=True)
+class _Whole:
+    """A value that ``tf.nest`` is not to take apart."""
+
+    value: OneOf
 
 
 def limited_to(condition: tf.Tensor, side: Callable[[], Any]) -> Any:
@@ -137,10 +149,16 @@ def limited_to(condition: tf.Tensor, side: Callable[[], Any]) -> Any:
 
 
 def _choice(condition: tf.Tensor, left: Any, right: Any) -> Any:
+    left, right = (side.value if isinstance(side, _Whole) else side for side in (left, right))
     if left is right or right is ABSENT:
         return left
     if left is ABSENT:
         return right
+    if is_any(left, right):
+        options = options_of(left, right)
+        a, b = among(options, left), among(options, right)
+        numbers = tf.where(condition, a.number.tensor, b.number.tensor)
+        return OneOf(options, WeakScalar(numbers, int, near=True)) if len(options) > 1 else left
     sides = left, right
     if float in map(python_kind, sides):
         for side, chosen in ((left, condition), (right, ~condition)):

@@ -11,11 +11,13 @@ import numpy as np
 import tensorflow as tf
 
 from autobatch import context, errors
-from autobatch.language import choices, list_methods
+from autobatch.language import choices, dicts, list_methods
 from autobatch.language.advanced_indexing import is_advanced, picked, replaced
 from autobatch.language.containers import contents
+from autobatch.language.each_of import each
 from autobatch.language.lists import MemberList, is_list, item_at
 from autobatch.language.objects import MemberObject, users_class
+from autobatch.language.one_of import OneOf, among, at, is_any, options_of
 from autobatch.language.rounding import check_exact, check_known
 from autobatch.language.structs import Rows
 from autobatch.language.values import (
@@ -69,6 +71,10 @@ def getitem(value: Any, index: Any) -> Any:
         return _row(value, index)
     if isinstance(value, MemberObject):
         return users_class(value).__getitem__(value, index)  # type: ignore[attr-defined]
+    if isinstance(index, OneOf):
+        return each(lambda option: getitem(value, option), index)
+    if isinstance(value, OneOf):
+        return each(lambda option: getitem(option, index), value)
     result = _got(value, index)
     if is_tensor(value) and not is_advanced(index):
         context.view(result, value)
@@ -89,15 +95,12 @@ def _got(value: Any, index: Any) -> Any:
             return _chosen(value, +index if python_kind(index) is bool else index)
         if not _has_member_index(index):
             return value[index]
+        if isinstance(value, str):
+            return at([*value], _position(index, len(value)))
         if isinstance(value, dict):
-            if type(value) is dict and {*map(type, value)} == {int} and python_kind(index) is int:
-                return _of_key(value, index)
-            what = "dict whose keys are no ints" if type(value) is dict and value else type(value).__name__
-            raise errors.TypeMismatchError(
-                f"A {what} cannot be asked for a key that differs between members.",
-                help="use if and elif, or a list that is indexed by an int.",
-                kind="dict-key-of-member",
-            )
+            found = _chosen([*value.values()], dicts.position_of(value, index))
+            context.view(found, value)
+            return found
         value = tf.convert_to_tensor(value)
     _check_slices(index)
     if is_advanced(index):
@@ -174,6 +177,10 @@ def _chosen(value: Any, position: Any) -> Any:
         list_methods.copied_into(value)
         table, kind = found
         return WeakScalar(getitem(table, position), kind)
+    if is_any(*value) and value:
+        options = options_of(*value)
+        numbers = tf.stack([among(options, part).number.tensor for part in value])
+        return OneOf(options, WeakScalar(getitem(numbers, position), int, near=True))
     for part in [value, *value]:
         list_methods.copied_into(part)
     if any(isinstance(part, MemberList) for part in value) or len({len(p) for p in value if isinstance(p, list)}) > 1:
@@ -226,16 +233,6 @@ def _chosen_leaf(parts: Sequence[Any], position: Any) -> Any:
     for part in parts:
         context.view(result, part)
     return result
-
-
-def _of_key(value: dict[int, Any], key: Any) -> Any:
-    """``value[key]``, for each member's own key."""
-    wanted = tf.cast(key.tensor if isinstance(key, WeakScalar) else key, tf.int64)
-    is_there = tf.equal(tf.constant([*value], tf.int64), wanted)
-    context.check(tf.reduce_any(is_there), errors.raised_by_members(KeyError), "a dict has no such key")
-    found = _chosen([*value.values()], WeakScalar(tf.argmax(is_there), int))
-    context.view(found, value)
-    return found
 
 
 ROLLED = -1
@@ -407,6 +404,8 @@ def setitem(value: Any, index: Any, item: Any) -> Any:
             kind="item-of-member",
         )
     if not is_tensor(value):
+        if type(value) is dict and isinstance(index, OneOf):
+            return dicts.put(value, index, item)
         index = index.numpy() if isinstance(index, tf.Tensor) and hasattr(index, "numpy") else index
         if type(value) is dict and index in value:
             value = list_methods.owned(value)

@@ -9,9 +9,11 @@ import numpy as np
 import tensorflow as tf
 
 from autobatch import errors
+from autobatch.language.each_of import each
 from autobatch.language.lists import MemberList
 from autobatch.language.numpy import ATTRIBUTES, attribute
 from autobatch.language.objects import MemberObject, users_class
+from autobatch.language.one_of import OneOf
 from autobatch.language.values import WeakScalar, is_tensor, python_kind
 
 
@@ -19,6 +21,8 @@ def isinstance_(value: Any, kind: Any) -> bool:
     """``isinstance(value, kind)``: a member's scalar is a number of Python's, and one of NumPy's."""
     if isinstance(value, MemberList | tf.TensorShape):
         return issubclass(list if isinstance(value, MemberList) else tuple, kind) or isinstance(value, kind)
+    if isinstance(value, OneOf):
+        return each(lambda option: isinstance(option, kind), value)
     python = python_kind(value)
     if isinstance(value, WeakScalar) and python is float and issubclass(int, kind) != issubclass(float, kind):
         raise _int_or_float()
@@ -30,16 +34,16 @@ def isinstance_(value: Any, kind: Any) -> bool:
         return not isinstance(value, WeakScalar) and isinstance(value, kind)
     if issubclass(np.ndarray if value.shape.rank else value.dtype.as_numpy_dtype, kind):
         return True
-    return any(isinstance(value, each) for each in _classes(kind) if issubclass(each, tf.Tensor))
+    return any(isinstance(value, part) for part in _classes(kind) if issubclass(part, tf.Tensor))
 
 
 def _classes(kind: Any) -> Iterator[type]:
     """Of what ``isinstance`` takes."""
-    for each in kind if isinstance(kind, tuple) else getattr(kind, "__args__", (kind,)):
-        if isinstance(each, tuple):
-            yield from _classes(each)
-        elif isinstance(each, type):
-            yield each
+    for part in kind if isinstance(kind, tuple) else getattr(kind, "__args__", (kind,)):
+        if isinstance(part, tuple):
+            yield from _classes(part)
+        elif isinstance(part, type):
+            yield part
 
 
 def _int_or_float() -> errors.TypeMismatchError:
@@ -56,6 +60,8 @@ def type_(value: Any, *rest: Any) -> Any:
         return list
     if isinstance(value, MemberObject) and not rest:
         return users_class(value)
+    if isinstance(value, OneOf) and not rest:
+        return each(type, value)
     if isinstance(value, WeakScalar) and (value.kind is float or (value.kind is int and not value.near)):
         raise _int_or_float()
     return (None if rest else python_kind(value)) or type(value, *rest)

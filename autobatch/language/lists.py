@@ -16,6 +16,7 @@ import tensorflow as tf
 
 from autobatch import context, errors
 from autobatch.language.containers import MemberObject, contents
+from autobatch.language.one_of import OneOf, among
 from autobatch.language.rounding import check_known, exact_up_to, rounding_failure
 from autobatch.language.structs import map_nodes
 from autobatch.language.values import WIDE_DTYPES, WeakScalar, fits, is_tensor
@@ -382,7 +383,7 @@ def not_compared() -> errors.TypeMismatchError:
 
 
 def fitted(type_: Any, value: Any) -> Any:
-    """The value with its lists as the type has them: of any length, and of which capacity."""
+    """The value with its lists, and ones of several, as the type has them: of which capacity, among which."""
     if isinstance(type_, MemberList):
         with context.lists_of(type_.capacity):
             have = value if isinstance(value, MemberList) else of_items(value)
@@ -391,6 +392,8 @@ def fitted(type_: Any, value: Any) -> Any:
         pairs = zip(have.columns, type_.columns, strict=True)
         columns = (_padded(tf.cast(column, want.dtype), want.shape) for column, want in pairs)
         return MemberList(type_.kinds, tuple(columns), have.length)
+    if isinstance(type_, OneOf):
+        return among(type_.options, value)
     if isinstance(type_, dict):
         return type(value)((name, fitted(type_[name], part)) for name, part in value.items())
     if isinstance(type_, list | tuple):
@@ -409,6 +412,8 @@ def unpacked(value: Any) -> Any:
         rows = ([column[k] for column in value.columns] for k in range(length))
         items = [[part.item() if kind else part for kind, part in zip(flat, row, strict=True)] for row in rows]
         return [unpacked(tf.nest.pack_sequence_as(value.kinds, parts)) for parts in items]
+    if isinstance(value, OneOf):
+        return value.options[int(value.number)]
     if isinstance(value, dict):
         return {name: unpacked(part) for name, part in value.items()}
     if isinstance(value, list | tuple):

@@ -9,8 +9,10 @@ import tensorflow as tf
 
 from autobatch import context, errors
 from autobatch.language.choices import both, either, ifexp, truth
+from autobatch.language.each_of import each
 from autobatch.language.lists import MemberList
 from autobatch.language.objects import MemberObject
+from autobatch.language.one_of import OneOf
 from autobatch.language.rounding import to_digits
 from autobatch.language.values import WIDE_DTYPES, WeakScalar, narrowed, per_member, python_kind
 
@@ -21,6 +23,8 @@ def _cast(python: type) -> Callable:
             return WeakScalar(truth(args[0]), bool)
         if len(args) == 1 and isinstance(args[0], MemberObject):
             return cast(truth(args[0]) if python is bool else getattr(args[0], f"__{python.__name__}__")())
+        if len(args) == 1 and isinstance(args[0], OneOf):
+            return each(python, args[0])
         if len(args) != 1 or not per_member(args[0]):
             return python(*args)
         value = args[0].tensor if isinstance(args[0], WeakScalar) else args[0]

@@ -24,6 +24,8 @@ from autobatch.language.augmented import in_place
 from autobatch.language.choices import and_, both, either, ifexp, limited_to, not_, or_, truth
 from autobatch.language.comparisons import equal, ordered
 from autobatch.language.copies import deepcopy, shallow_copy
+from autobatch.language.dicts import get
+from autobatch.language.each_of import each
 from autobatch.language.indexing import (
     admits,
     getitem,
@@ -76,6 +78,7 @@ from autobatch.language.objects import (
     setattr_,
     users_class,
 )
+from autobatch.language.one_of import OneOf
 from autobatch.language.optional import attribute_if_any, attribute_is_none
 from autobatch.language.paths import Field, exchange, indices, pop_inside
 from autobatch.language.raising import absent, assert_, held, raise_, raise_untold, untold
@@ -98,8 +101,9 @@ augmented.install()
 __all__ = [
     "Field", "absent", "admits", "and_", "append", "assert_", "attribute", "attribute_if_any", "attribute_is_none",
     "augment", "blank", "bool_", "both", "cast_to", "clear", "copied", "counted", "deepcopy", "delete", "dispatched",
-    "distinct", "divmod_", "either", "equal", "exchange", "extend", "float_", "getattr_", "getitem", "gone_through",
-    "hasattr_", "held", "ifexp", "in_place", "index", "indices", "insert", "int_", "is_a", "is_object", "isinstance_",
+    "distinct", "divmod_", "either", "equal", "exchange", "extend", "float_", "get", "getattr_", "getitem",
+    "gone_through", "hasattr_", "held", "ifexp", "in_place", "index", "indices", "insert", "int_", "is_a", "is_object",
+    "isinstance_",
     "item", "item_from_end", "items_of", "kept_iterator", "length_from_end", "max_by", "member_class", "method",
     "min_by", "not_", "numpy_", "of_fields", "of_range", "or_", "ordered", "place", "place_of_append", "pop",
     "pop_inside", "pow_", "raise_", "raise_untold", "range_", "remove", "replaced", "reverse", "rotate", "round_",
@@ -152,7 +156,9 @@ def _no_members(values: Any) -> None:
 
 
 def _to_text(python: Callable) -> Callable:
-    def convert(*args: Any) -> str:
+    def convert(*args: Any) -> Any:
+        if isinstance(args[0] if len(args) == 1 else None, OneOf):
+            return each(python, *args)
         _no_members(args)
         return python(*args)
 
@@ -238,6 +244,8 @@ def _extreme_of_list(values: MemberList, python: Callable, default: Any) -> Any:
 def len_(value: Any) -> Any:
     if isinstance(value, Rows | MemberList):
         return value.length
+    if isinstance(value, OneOf):
+        return each(len, value)
     if isinstance(value, MemberObject):
         return users_class(value).__len__(value)
     if isinstance(value, WeakScalar) or (is_tensor(value) and value.shape.rank == 0):
@@ -285,6 +293,9 @@ def sort(values: Any, *, key: Any = None, reverse: Any = False) -> Any:
 
 def is_(left: Any, right: Any) -> Any:
     """``left is right``, of which Python says little where numbers are concerned."""
+    for value, other in ((left, right), (right, left)):
+        if isinstance(value, OneOf):
+            return each(lambda option, other=other: is_(option, other), value)
     for value, other in ((left, right), (right, left)):
         if not per_member(value):
             continue
@@ -351,6 +362,10 @@ def _is_array(value: Any) -> bool:
 
 def in_(item: Any, container: Any) -> Any:
     """``item in container``"""
+    if isinstance(container, OneOf):
+        return each(lambda option: in_(item, option), container)
+    if isinstance(item, OneOf) and not (is_list(container) or isinstance(container, tuple)):
+        return each(lambda option: in_(option, container), item)
     if isinstance(container, range) and per_member(item):
         first, last = sorted((container[0], container[-1])) if container else (0, -1)
         return both(first <= item, lambda: both(item <= last, lambda: (item - first) % abs(container.step) == 0))
@@ -375,6 +390,11 @@ def _over_rows(python: Callable) -> Callable:
         return python(*map(rows, values), **options)
 
     return over_rows
+
+
+def ord_(value: Any) -> Any:
+    """``ord(value)``"""
+    return each(ord, value)
 
 
 def list_(*values: Any) -> Any:
@@ -447,6 +467,7 @@ BUILTINS = {
     builtins.str: "str_",
     builtins.repr: "repr_",
     builtins.format: "format_",
+    builtins.ord: "ord_",
     builtins.chr: "chr_",
     builtins.bin: "bin_",
     builtins.oct: "oct_",

@@ -32,9 +32,10 @@ from tensorflow.compiler.tf2xla.python import xla as tf2xla
 from autobatch import ir
 from autobatch.ir import regions
 from autobatch.ir.leaves import Leaf, leaf_type, leaves_of
+from autobatch.ir.representation import coerce, truth_values
 from autobatch.ir.stored import StoredProgram
 from autobatch.ir.typed import TypedStackProgram, makes_checks
-from autobatch.ir.types import coerce, dynamic, truth_values
+from autobatch.ir.types import dynamic
 from autobatch.machine.chosen import Chosen
 from autobatch.machine.counts import BUCKETS, COUNTS, Counted, bucket
 from autobatch.passes.costs import line_costs

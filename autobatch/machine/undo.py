@@ -13,7 +13,7 @@ from autobatch import ir
 from autobatch.ir import regions
 from autobatch.ir.adjoint import AdjointProgram, PartAdjoint, Source
 from autobatch.ir.leaves import Leaf, leaf_type, leaves_of
-from autobatch.ir.types import coerce
+from autobatch.ir.representation import coerce
 from autobatch.machine.blocks import State, apart, stack_key
 from autobatch.machine.chosen import Chosen
 from autobatch.tracing.converters import our_converters

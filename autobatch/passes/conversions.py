@@ -16,8 +16,9 @@ import tensorflow as tf
 
 from autobatch import errors, ir
 from autobatch.ir import regions
+from autobatch.ir.representation import value_as
 from autobatch.ir.typed import Check, Variable
-from autobatch.ir.types import Absent, Exact, Leaf, Shared, Static, Tensor, Type, Weak, leaves, structure, value_as
+from autobatch.ir.types import Absent, Exact, Leaf, Shared, Static, Tensor, Type, Weak, leaves, structure
 from autobatch.language.rounding import is_exact, rounding_failure
 from autobatch.language.values import narrowing_failure
 

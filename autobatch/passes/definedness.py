@@ -16,8 +16,9 @@ from typing import Any
 
 from autobatch import context, errors, ir
 from autobatch.ir.flow import reachable, reaching
+from autobatch.ir.representation import zero
 from autobatch.ir.typed import Check, Variable
-from autobatch.ir.types import Exact, Opaque, Shared, Type, Weak, leaves, zero
+from autobatch.ir.types import Exact, Opaque, Shared, Type, Weak, leaves
 from autobatch.language.choices import truth
 
 Read = tuple[int, int]  # by a block, and its operation or, behind the last, its terminator

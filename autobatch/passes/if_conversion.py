@@ -26,8 +26,9 @@ import tensorflow as tf
 from autobatch import errors, ir
 from autobatch.ir import regions
 from autobatch.ir.flow import liveness, predecessors
+from autobatch.ir.representation import to_dtype
 from autobatch.ir.typed import TypedProgram, Variable
-from autobatch.ir.types import Leaf, Shared, Static, Tensor, Type, Weak, dynamic, to_dtype
+from autobatch.ir.types import Leaf, Shared, Static, Tensor, Type, Weak, dynamic
 from autobatch.language.choices import truth
 from autobatch.language.indexing import UnlikeItemsError
 from autobatch.language.rounding import hides

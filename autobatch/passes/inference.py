@@ -28,12 +28,14 @@ from autobatch.ir.types import (
     join,
     leaves,
     opaque,
+    parted,
     same,
 )  # fmt: skip
 from autobatch.language.containers import parts_of
 from autobatch.language.indexing import UnlikeItemsError
 from autobatch.language.lists import MemberList
 from autobatch.language.objects import MemberObject, not_kept, truth_method, users_class
+from autobatch.language.one_of import OneOf
 from autobatch.language.raising import UNTOLD, raise_
 from autobatch.language.structs import Rows, map_nodes
 from autobatch.passes import conversions, definedness, exceptions, nones
@@ -227,13 +229,15 @@ class _Inference:
         old = self.types.get(variable)
         try:
             new = type_ if old is None else join(old, type_)
-        except JoinError as error:
-            found = self.mismatch(variable, type_, location, error)
+        except JoinError:
+            found = self.mismatch(variable, type_, location)
             if Static(None) in (old, type_):
                 raise _NoneSometimes(variable, found) from None
             function, name = variable
             raise (_TypesOfCalls(function, found) if name in self.program[function].inputs else found) from None
         if old is None or not same(old, new):
+            if old is not None and parted(old, new):
+                self.keep_apart(variable, type_, location)
             most = MOST_NESTED + (variable[0] == "__init__")  # told where the caller has it
             if _depth(new) > most or _is_bushy(new):
                 raise errors.TypeMismatchError(
@@ -245,7 +249,13 @@ class _Inference:
             self.types[variable], self.origin[variable] = new, location
             self.pending |= dict.fromkeys(sorted(self.readers.get(variable, ())))
 
-    def mismatch(self, variable: Variable, type_: Type, location: ir.Location, error: JoinError) -> Exception:
+    def keep_apart(self, variable: Variable, type_: Type, location: ir.Location) -> None:
+        """Asks for functions of their own for calls with unlike texts, which may be settings, where that can be had."""
+        function, name = variable
+        if name in self.program[function].inputs and one_for_each_call(self.program, function) is not self.program:
+            raise _TypesOfCalls(function, self.mismatch(variable, type_, location))
+
+    def mismatch(self, variable: Variable, type_: Type, location: ir.Location) -> Exception:
         function, name = variable
         shown = name.split(".")[0]
         what = f"The result of `{function}`" if name in self.program[function].outputs else f"`{shown}`"
@@ -322,6 +332,9 @@ class _Inference:
             )
         if isinstance(type_, MemberList):
             return None
+        if isinstance(type_, OneOf):
+            found = {bool(option) for option in type_.options}
+            return None if len(found) > 1 else found.pop()
         if isinstance(type_, MemberObject):  # whose own method says so once the program knows the class
             return None if truth_method(users_class(type_)) else True
         if tf.nest.is_nested(type_):
@@ -417,8 +430,19 @@ class _Inference:
                     kind="object-returned",
                 )
             map_nodes(Rows, lambda _, v=v: self.refuse_ragged(v), self.types[entry.name, v])
+            map_nodes(OneOf, lambda t, v=v: self.refuse_unlike(t, v), self.types[entry.name, v])
             if any(isinstance(leaf, Static) and leaf.value is UNTOLD for leaf in leaves(self.types[entry.name, v])):
                 raise not_kept("text")
+
+    def refuse_unlike(self, type_: OneOf, variable: str) -> None:
+        if not any(all(isinstance(option, kind) for option in type_.options) for kind in (int, str, bytes)):
+            entry = self.program.entry.name
+            raise errors.TypeMismatchError(
+                f"`{entry}` returns a member of an enum, or a text for some members and bytes for others: {type_}.",
+                [(self.origin[entry, variable], "")],
+                "no tensor holds that: return its .name, or its .value.",
+                kind="object-returned",
+            )
 
     def refuse_ragged(self, variable: str) -> NoReturn:
         entry = self.program.entry.name

@@ -10,8 +10,9 @@ from typing import Any
 import tensorflow as tf
 
 from autobatch import context, errors, ir
+from autobatch.ir.representation import stored_from
 from autobatch.ir.typed import Check
-from autobatch.ir.types import Exact, Static, dynamic, opaque, stored_from, type_of
+from autobatch.ir.types import Exact, Static, dynamic, opaque, type_of
 from autobatch.language.containers import contents, parts_of
 from autobatch.language.indexing import UnlikeItemsError
 from autobatch.tracing.catching import functions_run, refuse_catching

@@ -11,8 +11,9 @@ import tensorflow as tf
 
 from autobatch.ir import regions
 from autobatch.ir.leaves import Leaf
+from autobatch.ir.representation import stored_from, value_from
 from autobatch.ir.typed import Check
-from autobatch.ir.types import Exact, Tensor, Type, Weak, stored_from, value_from
+from autobatch.ir.types import Exact, Tensor, Type, Weak
 from autobatch.tracing.execute import Outcome, cross, execute
 from autobatch.tracing.symbolic import placeholders
 

@@ -9,7 +9,8 @@ import tensorflow as tf
 
 from autobatch import ir
 from autobatch.ir import regions
-from autobatch.ir.types import Tensor, Type, Weak, dynamic, value_from
+from autobatch.ir.representation import value_from
+from autobatch.ir.types import Tensor, Type, Weak, dynamic
 from autobatch.tracing.execute import cross
 
 

@@ -14,8 +14,9 @@ import tensorflow as tf
 
 from autobatch import errors, ir
 from autobatch.ir import regions
+from autobatch.ir.representation import coerce, stored_from, value_from
 from autobatch.ir.typed import Check, TypedProgram, TypedStackProgram, makes_checks
-from autobatch.ir.types import Tensor, Type, Weak, coerce, dynamic, stored_from, value_from
+from autobatch.ir.types import Tensor, Type, Weak, dynamic
 from autobatch.tracing.converters import batch_size, our_converters
 from autobatch.tracing.execute import Outcome
 from autobatch.tracing.explain import raise_at

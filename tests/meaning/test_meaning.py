@@ -16,7 +16,7 @@ from tests.fuzz.running import batched, of_member
 FAMILIES = (
     "numbers", "objects", "calls", "exceptions", "attempts", "helpers", "rounding", "reductions", "lists", "list_names",
     "sets", "nones", "generators", "instances", "augmented", "order", "heaps", "dicts", "in_turn", "turns", "sequences",
-    "one_by_one", "acting", "met",
+    "one_by_one", "acting", "met", "states",
     "special_methods", "raised_again", "known_keys", "held", "types_of_calls", "optional_attributes", "kinds",
 )  # fmt: skip
 MODES = {"local_static": {"backend": "local_static", "jit_compile": False}, "program_counter": {}}
@@ -99,6 +99,9 @@ def assert_equal(found, expected):
         assert len(found) == len(expected)
         for one, other in zip(found, expected, strict=True):
             assert_equal(one, other)
+        return
+    if isinstance(expected, str | bytes):
+        assert (found.decode() if isinstance(expected, str) else found) == expected
         return
     found, expected = np.asarray(found), np.asarray(expected)
     assert found.shape == expected.shape

@@ -1,0 +1,137 @@
+"""A member's text, bytes or enum member: one of several that are known, held as its number among them.
+
+``state = "idle"`` on one path and ``state = "busy"`` on another is such a value.  What is done with one is done with
+each that it may be, and the member's is chosen (``each_of.py``).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import tensorflow as tf
+
+from autobatch import context, errors
+from autobatch.language.values import WeakScalar
+
+Known = str | bytes | enum.Enum
+MOST = 256  # that one value may be one of
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class OneOf:
+    """One of several values, and the type of it.
+
+    Attributes:
+      options: the values, each once, in an order that does not depend on how they came together.
+      number: the member's among them, a Python int that differs between members.
+    """
+
+    options: tuple[Known, ...]
+    number: Any
+
+    def __tf_flatten__(self) -> tuple[tuple, tuple]:
+        return (self.options,), (self.number,)
+
+    @classmethod
+    def __tf_unflatten__(cls, metadata: tuple, components: tuple) -> OneOf:
+        return cls(*metadata, *components)
+
+    def __repr__(self) -> str:
+        return described(self)
+
+    def _no_python_value(self, *_: Any) -> NoReturn:
+        context.risk()
+        raise errors.TypeMismatchError(
+            f"This needs one value of Python's, but it is {described(self)}, which differs between members.",
+            help="compare it by ==, look it up by table[x], or read an attribute; tell the cases apart by if and elif.",
+            kind="one-of-several-as-python",
+        )
+
+    __bool__ = __iter__ = __len__ = __int__ = __float__ = __index__ = _no_python_value  # type: ignore[assignment]
+    __format__ = __array__ = _no_python_value  # type: ignore[assignment]
+
+    def __str__(self) -> str:
+        return self._no_python_value() if self.is_value else described(self)
+
+    @property
+    def is_value(self) -> bool:
+        """Whether this is a value, and not the type of one or a whole batch."""
+        return isinstance(self.number, WeakScalar)
+
+
+def is_known(value: Any) -> bool:
+    """Whether members may differ in having this or another."""
+    return isinstance(value, Known)
+
+
+def is_any(*values: Any) -> bool:
+    """Whether these are all such values, or several in one; not one and the same."""
+    return all(isinstance(value, OneOf | Known) for value in values)
+
+
+def options_of(*values: Any) -> tuple[Known, ...]:
+    """What any of these may be: of an enum in the order of its class, of texts in that of the alphabet.
+
+    Raises TypeMismatchError if that is too much.
+    """
+    found: dict[Any, Known] = {}
+    for value in values:
+        for option in value.options if isinstance(value, OneOf) else (value,):
+            found.setdefault(_identity(option), option)
+    if len(found) > MOST:
+        raise errors.TypeMismatchError(
+            f"This is one of more than {MOST} values.", help="tell the cases apart by numbers.", kind="too-many-options"
+        )
+    return tuple(option for _, option in sorted(found.items(), key=lambda pair: pair[0]))
+
+
+def _identity(option: Known) -> tuple:
+    """What tells the value from all others, and sorts."""
+    kind = type(option)
+    if isinstance(option, enum.Enum):
+        names = [*kind.__members__.values()]
+        at = next((k for k, each in enumerate(names) if each is option), len(names))
+        return kind.__module__, kind.__qualname__, at, repr(option), id(kind)
+    return kind.__module__, kind.__qualname__, 0, repr(option), id(kind)
+
+
+def among(options: Sequence[Known], value: Any) -> OneOf:
+    """A value that is one of these, as one of them all."""
+    places = {_identity(option): k for k, option in enumerate(options)}
+    if not isinstance(value, OneOf):
+        return OneOf((*options,), _number(tf.constant(places[_identity(value)], tf.int64)))
+    if value.options == (*options,):
+        return value
+    table = [places[_identity(option)] for option in value.options]
+    return OneOf((*options,), _number(looked_up(table, tf.int64, value.number.tensor)))
+
+
+def at(options: Sequence[Any], number: tf.Tensor) -> OneOf:
+    """Of known values, those of one number among them; the same may be there more than once."""
+    distinct = options_of(*options)
+    places = {_identity(option): k for k, option in enumerate(distinct)}
+    return OneOf(distinct, _number(looked_up([places[_identity(option)] for option in options], tf.int64, number)))
+
+
+def looked_up(table: Sequence[Any], dtype: tf.DType, number: tf.Tensor) -> tf.Tensor:
+    """The table's entry of this number."""
+    if len(set(table)) == 1:
+        return tf.constant(table[0], dtype)
+    if dtype == tf.bool and table.count(True) == 1:
+        return tf.equal(number, table.index(True))
+    if dtype == tf.bool and table.count(False) == 1:
+        return tf.not_equal(number, table.index(False))
+    return tf.gather(tf.constant(table, dtype), number)
+
+
+def _number(tensor: tf.Tensor) -> WeakScalar:
+    return WeakScalar(tensor, int, near=True)
+
+
+def described(value: OneOf) -> str:
+    """As ``'idle' or 'busy'``"""
+    *most, last = map(repr, value.options)
+    return f"{', '.join(most)} or {last}" if most else last
