@@ -345,6 +345,7 @@ def _ragged(values: MemberList, owners: tf.Tensor, taken: Arguments, poisons: bo
             flat[-1] = _narrowed(flat[-1], number_types[kind], poisons, taken, owners)
     items = tf.nest.pack_sequence_as(values.kinds, flat)
     items = map_nodes(MemberList, lambda inner: _ragged(inner, owners, taken, poisons), items)
+    items = map_nodes(OneOf, lambda value: _texts(value, number_types[int]), items)
     return tf.nest.map_structure(lambda leaf: tf.RaggedTensor.from_row_lengths(leaf, length, validate=False), items)
 
 

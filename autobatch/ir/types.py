@@ -328,7 +328,9 @@ def _listed(item: Type) -> Type:
     return tf.nest.map_structure(_in_list, item)
 
 
-def _in_list(leaf: Leaf) -> Tensor | Weak:
+def _in_list(leaf: Leaf) -> Tensor | Weak | OneOf:
+    if isinstance(leaf, Static) and is_known(leaf.value):
+        return _one_of(leaf.value, leaf.value)
     stored = _stored(leaf)
     if not isinstance(stored, Tensor | Weak):
         raise JoinError(f"a list of any length cannot hold {leaf}")

@@ -12,7 +12,7 @@ import tensorflow as tf
 from autobatch import context, errors
 from autobatch.language.choices import ifexp, limited_to
 from autobatch.language.keys import key
-from autobatch.language.one_of import Known, OneOf, at, looked_up
+from autobatch.language.one_of import Known, OneOf, are_apart, at, looked_up
 from autobatch.language.raising import raise_
 from autobatch.language.values import WIDE_DTYPES, WeakScalar, fits, is_near, per_member
 
@@ -74,16 +74,11 @@ def _compared(python: Callable) -> Callable:
     def compare(self: OneOf, other: Any) -> Any:
         if not self.is_value:  # of types
             return NotImplemented
-        if isinstance(other, OneOf) and self.options == other.options and all(map(_is_itself, self.options)):
+        if isinstance(other, OneOf) and self.options == other.options and are_apart(self.options):
             return WeakScalar(python(self.number.tensor, other.number.tensor), bool)
         return each(lambda option: python(option, other), self)
 
     return compare
-
-
-def _is_itself(option: Known) -> bool:
-    """Whether it is equal to no other."""
-    return type(option) in (str, bytes) or type(option).__eq__ is object.__eq__
 
 
 def _operator(python: Callable) -> Callable:

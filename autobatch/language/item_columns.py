@@ -10,6 +10,7 @@ from autobatch import errors
 from autobatch.language.containers import MemberObject
 from autobatch.language.lists import MemberList, alike, not_compared, of_items
 from autobatch.language.objects import compared_fields, has_made, users_class
+from autobatch.language.one_of import OneOf, are_apart, are_in_order
 from autobatch.language.values import is_tensor
 
 
@@ -42,6 +43,8 @@ def _columns(item: Any, by: str) -> list[tf.Tensor]:
         return [item]
     if isinstance(item, MemberList):
         raise not_compared()
+    if isinstance(item, OneOf) and (are_apart if by == "eq" else are_in_order)(item.options):
+        return [item.number]
     cls = users_class(item) if isinstance(item, MemberObject) else type(item)
     if has_made(cls, by):
         item = tuple(getattr(item, name) for name in compared_fields(cls, by))

@@ -16,7 +16,7 @@ import tensorflow as tf
 
 from autobatch import context, errors
 from autobatch.language.containers import MemberObject, contents
-from autobatch.language.one_of import OneOf, among
+from autobatch.language.one_of import OneOf, among, is_known, options_of, renumbered
 from autobatch.language.rounding import check_known, exact_up_to, rounding_failure
 from autobatch.language.structs import map_nodes
 from autobatch.language.values import WIDE_DTYPES, WeakScalar, fits, is_tensor
@@ -144,7 +144,7 @@ OUTSIDE: list = []  # stands for what is not the program's own
 
 
 def canonical(item: Any) -> Any:
-    """An item in which each list is a ``MemberList``."""
+    """An item in which each list is a ``MemberList``, and each text one of several."""
     if isinstance(item, list):
         copied_into(item)
         return of_items(item)
@@ -156,7 +156,7 @@ def canonical(item: Any) -> Any:
     if isinstance(item, MemberObject):
         names, parts = item.__tf_flatten__()  # type: ignore[attr-defined]
         return type(item).__tf_unflatten__(names, tuple(map(canonical, parts)))  # type: ignore[attr-defined]
-    return item
+    return among((item,), item) if is_known(item) else item
 
 
 def of_items(items: Sequence[Any]) -> MemberList:
@@ -267,6 +267,10 @@ def _alike(a: Any, b: Any, depth: int) -> tuple[Any, Any]:
         raise _Unlike
     if isinstance(a, MemberList):
         return _alike_lists(a, b, depth)
+    if isinstance(a, OneOf):
+        options = options_of(a, b)
+        pair = (_Column(int, renumbered(options, each, each.number.tensor)) for each in (a, b))
+        return tuple(OneOf(options, column) for column in _alike_columns(*pair, depth))  # type: ignore[return-value]
     if isinstance(a, dict):
         if {*a} != {*b}:
             raise _Unlike

@@ -50,11 +50,13 @@ class OneOf:
             kind="one-of-several-as-python",
         )
 
-    __bool__ = __iter__ = __len__ = __int__ = __float__ = __index__ = _no_python_value  # type: ignore[assignment]
-    __format__ = __array__ = _no_python_value  # type: ignore[assignment]
+    __bool__ = __iter__ = __len__ = __int__ = __float__ = __index__ = __array__ = _no_python_value  # type: ignore[assignment]
 
     def __str__(self) -> str:
         return self._no_python_value() if self.is_value else described(self)
+
+    def __format__(self, spec: str) -> str:
+        return format(str(self), spec)
 
     @property
     def is_value(self) -> bool:
@@ -95,7 +97,17 @@ def _identity(option: Known) -> tuple:
         names = [*kind.__members__.values()]
         at = next((k for k, each in enumerate(names) if each is option), len(names))
         return kind.__module__, kind.__qualname__, at, repr(option), id(kind)
-    return kind.__module__, kind.__qualname__, 0, repr(option), id(kind)
+    return kind.__module__, kind.__qualname__, 0, option, id(kind)
+
+
+def are_in_order(options: Sequence[Known]) -> bool:
+    """Whether their numbers compare as they do."""
+    return {*map(type, options)} in ({str}, {bytes})
+
+
+def are_apart(options: Sequence[Known]) -> bool:
+    """Whether each is equal to itself alone."""
+    return all(type(each) in (str, bytes) or type(each).__eq__ is object.__eq__ for each in options)
 
 
 def among(options: Sequence[Known], value: Any) -> OneOf:
@@ -103,10 +115,14 @@ def among(options: Sequence[Known], value: Any) -> OneOf:
     places = {_identity(option): k for k, option in enumerate(options)}
     if not isinstance(value, OneOf):
         return OneOf((*options,), _number(tf.constant(places[_identity(value)], tf.int64)))
-    if value.options == (*options,):
-        return value
+    return OneOf((*options,), _number(renumbered(options, value, value.number.tensor)))
+
+
+def renumbered(options: Sequence[Known], value: OneOf, numbers: tf.Tensor) -> tf.Tensor:
+    """The numbers among these of what has numbers among the value's options."""
+    places = {_identity(option): k for k, option in enumerate(options)}
     table = [places[_identity(option)] for option in value.options]
-    return OneOf((*options,), _number(looked_up(table, tf.int64, value.number.tensor)))
+    return numbers if table == [*range(len(table))] else looked_up(table, tf.int64, numbers)
 
 
 def at(options: Sequence[Any], number: tf.Tensor) -> OneOf:
@@ -117,9 +133,9 @@ def at(options: Sequence[Any], number: tf.Tensor) -> OneOf:
 
 
 def looked_up(table: Sequence[Any], dtype: tf.DType, number: tf.Tensor) -> tf.Tensor:
-    """The table's entry of this number."""
+    """The table's entry of this number, or of each of these."""
     if len(set(table)) == 1:
-        return tf.constant(table[0], dtype)
+        return tf.broadcast_to(tf.constant(table[0], dtype), number.shape)
     if dtype == tf.bool and table.count(True) == 1:
         return tf.equal(number, table.index(True))
     if dtype == tf.bool and table.count(False) == 1:

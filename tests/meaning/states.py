@@ -443,3 +443,94 @@ def a_text_that_grows(n):
         s = s + "x"
         n -= 1
     return len(s)
+
+
+@case(n)
+def lists_of_texts(n):
+    path = []
+    for i in range(n):
+        path.append("left" if i % 3 else "right")
+        if path[-1] == "left" and i > 4:
+            path.append("stop")
+    return path, len(path), "stop" in path, path.count("left")
+
+
+@case(n)
+def lists_of_an_enum(n):
+    seen = []
+    light = Light.RED
+    for _ in range(n):
+        light = light.next()
+        if light not in seen:
+            seen.append(light)
+    return len(seen), sum(each.value for each in seen), seen == [Light.GREEN, Light.AMBER]
+
+
+@case(np.array([3, 0, 7, 5]))
+def a_stack_of_brackets(n):
+    text = "([)]{()}"
+    closing = {")": "(", "]": "[", "}": "{"}
+    stack, good = [], 0
+    for i in range(n):
+        c = text[(i * 3 + n) % 8]
+        if c in "([{":
+            stack.append(c)
+        elif stack and stack[-1] == closing[c]:
+            stack.pop()
+            good += 1
+    return good, len(stack), stack
+
+
+@case(n)
+def sorted_texts(n):
+    words = []
+    for i in range(n):
+        words.append("pear" if i % 3 == 0 else "fig" if i % 3 == 1 else "apple")
+    words.sort()
+    first = words[0] if words else "none"
+    return words, first, sorted(words, reverse=True)
+
+
+@case(n)
+def pairs_with_texts(n):
+    log = [("start", 0)]
+    for i in range(n):
+        log.append(("even" if i % 2 == 0 else "odd", i * i))
+    total = 0
+    for name, value in log:
+        if name == "odd":
+            total += value
+    return total, log[-1][0] == "even", len([name for name, _ in log if name == "start"])
+
+
+@case(n)
+def counted_in_a_dict(n):
+    counts = {}
+    for i in range(n):
+        name = "small" if i * 7 % 5 < 2 else "large"
+        counts[name] = counts.get(name, 0) + 1
+    return len(counts), counts.get("small", 0), "large" in counts
+
+
+@case(n)
+def a_set_of_texts(n):
+    seen = set()
+    for i in range(n):
+        seen.add("abcde"[i * i % 5])
+    return len(seen), "e" in seen, "z" in seen
+
+
+@case(n)
+def a_queue_of_states(n):
+    from collections import deque
+
+    queue, done = deque(["new"]), 0
+    while queue and done < n:
+        state = queue.popleft()
+        done += 1
+        if state == "new":
+            queue.append("old")
+            queue.append("new")
+        else:
+            queue.append("done" if done % 2 else "old")
+    return done, len(queue)
