@@ -4,7 +4,7 @@ import collections
 import dataclasses
 import functools
 import time
-from enum import IntEnum
+from enum import Enum
 
 import numpy as np
 import tensorflow as tf
@@ -316,11 +316,11 @@ def list_in_a_set(x):
     return set(found) == {1}  # here
 
 
-def list_of_texts(x):
+def list_of_classes(x):
     n = tf.cast(x, tf.int32)
-    words = ["odd", "even"]
-    words[n % 2] = "zero"  # here
-    return len(words)
+    kinds = [int, float]
+    kinds[n % 2] = bool  # here
+    return len(kinds)
 
 
 def seeks_a_row(x):
@@ -579,14 +579,48 @@ class Counter:
         return Counter(self.count + more)
 
 
-class Colour(IntEnum):
+class Colour(Enum):
     RED = 1
     BLUE = 2
 
 
-def chooses_of_an_enum(x):
-    colour = Colour.RED if x > 1.0 else Colour.BLUE  # here
-    return colour + 1
+def gives_a_text_to_tensorflow(x):
+    name = "long" if x > 1.0 else "short"
+    return tf.strings.length(name)  # here
+
+
+def hashes_a_text(x):
+    name = "long" if x > 1.0 else "short"
+    return hash(name) % 2  # here
+
+
+def puts_a_key_for_some(x):
+    counts = {"long": 0}
+    counts["long" if x > 1.0 else "short"] = 1  # here
+    return {**counts}["long"]
+
+
+LETTERS = "".join(map(chr, range(300)))
+
+
+def spells_too_much(x):
+    return LETTERS[tf.cast(x, tf.int32)] == "a"  # here
+
+
+class Metres(int):
+    pass
+
+
+ONE, TWO = Metres(1), Metres(2)
+
+
+def chooses_of_a_class_of_ints(x):
+    length = ONE if x > 1.0 else TWO  # here
+    return length + 1
+
+
+def returns_an_enum(x):
+    return Colour.RED if x > 1.0 else Colour.BLUE  # here
 
 
 def appends_a_list_to_itself(x):
@@ -690,7 +724,9 @@ CASES = [
     (remembers, UnsupportedSyntaxError), (looks_at_the_clock, UnsupportedSyntaxError),
     (takes_a_number, UnsupportedSyntaxError), (asks_a_cache, UnsupportedSyntaxError),
     (augments_a_shared_array, UnsupportedSyntaxError), (augments_an_object_in_a_list, UnsupportedSyntaxError),
-    (changes_a_list_of_the_class, UnsupportedSyntaxError), (chooses_of_an_enum, TypeMismatchError),
+    (changes_a_list_of_the_class, UnsupportedSyntaxError), (chooses_of_a_class_of_ints, TypeMismatchError),
+    (gives_a_text_to_tensorflow, TypeMismatchError), (hashes_a_text, TypeMismatchError),
+    (puts_a_key_for_some, TypeMismatchError), (spells_too_much, TypeMismatchError), (returns_an_enum, TypeMismatchError),
     (appends_a_list_to_itself, UnsupportedSyntaxError),
     (augments_a_list_in_a_list, UnsupportedSyntaxError),
     (reads_an_exception, UnsupportedSyntaxError), (catches_deep_calls, UnsupportedSyntaxError),
@@ -698,7 +734,7 @@ CASES = [
     (raises_one_of_several, UnsupportedSyntaxError), (leaves_by_finally, UnsupportedSyntaxError),
     (meets_a_wide_int, TypeMismatchError),
     (is_it_the_same, TypeMismatchError), (repeats_a_tuple, TypeMismatchError), (meets_a_huge_int, TypeMismatchError),
-    (repeats_a_row, TypeMismatchError), (list_in_a_set, TypeMismatchError), (list_of_texts, TypeMismatchError),
+    (repeats_a_row, TypeMismatchError), (list_in_a_set, TypeMismatchError), (list_of_classes, TypeMismatchError),
     (seeks_a_row, TypeMismatchError), (sums_pairs, TypeMismatchError), (assigns_a_slice, TypeMismatchError),
     (adds_in_place, TypeMismatchError), (deque_of_a_length, TypeMismatchError),
     (deque_as_a_list, UnsupportedSyntaxError), (changed_by_a_helper, TypeMismatchError),

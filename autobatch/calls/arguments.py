@@ -299,6 +299,8 @@ def _built(type_: Type, stored: Sequence[tf.Tensor], taken: Arguments, poisons: 
                 return _narrowed(tf.fill([taken.size], number), number_types[int], poisons, taken)
             case Static(value) if type(value) in number_types:
                 return tf.fill([taken.size], tf.constant(value, number_types[type(value)]))
+            case Static(value) if isinstance(value, int | str | bytes):
+                return tf.fill([taken.size], tf.constant(value, number_types[int] if isinstance(value, int) else None))
             case Static(value):
                 return value
             case Weak(kind):

@@ -252,6 +252,7 @@ class UnlikeItemsError(Exception):
 
 
 def _iterable(value: Any) -> Any:
+    value = _spelled(value)
     if isinstance(value, Rows | MemberList):
         return value
     if isinstance(value, WeakScalar) or (is_tensor(value) and not value.shape.rank):
@@ -259,6 +260,11 @@ def _iterable(value: Any) -> Any:
             "A scalar cannot be looped over.", help="loop over range(n).", kind="scalar-looped"
         )
     return value if is_tensor(value) or isinstance(value, list | tuple) else list(value)
+
+
+def _spelled(value: Any) -> Any:
+    """A member's text as the list of what it consists of."""
+    return each(list, value) if isinstance(value, OneOf) else value
 
 
 def alike(items: Sequence[Any]) -> bool:
@@ -320,6 +326,7 @@ def unrolled(iterable: Any, *beside: Any) -> Any:
 
 def rows(value: Any) -> Any:
     """What a comprehension or a builtin goes through: a tensor's rows, which TensorFlow does not iterate."""
+    value = _spelled(value)
     return parts_of(value) if is_tensor(value) and value.shape.rank else value
 
 
@@ -339,9 +346,10 @@ def range_(comprehension: str, *bounds: Any) -> range:
 
 def items_of(comprehension: str, value: Any) -> Any:
     """What a comprehension goes through; asks for a loop if members differ in how long it is."""
-    if isinstance(value, Rows | MemberList):
+    items = rows(value)
+    if isinstance(items, Rows | MemberList):
         raise UnlikeItemsError(ROLLED, variable=comprehension)
-    return rows(value)
+    return items
 
 
 def admits(comprehension: str, test: Any) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
@@ -53,10 +54,14 @@ class OneOf:
     __bool__ = __iter__ = __len__ = __int__ = __float__ = __index__ = __array__ = _no_python_value  # type: ignore[assignment]
 
     def __str__(self) -> str:
-        return self._no_python_value() if self.is_value else described(self)
+        if context.is_users(sys._getframe(1).f_code):  # and not TensorFlow's, which is to say something of it
+            self._no_python_value()
+        return described(self)
 
     def __format__(self, spec: str) -> str:
-        return format(str(self), spec)
+        if context.is_users(sys._getframe(1).f_code):
+            self._no_python_value()
+        return format(described(self), spec)
 
     @property
     def is_value(self) -> bool:

@@ -261,14 +261,15 @@ def len_(value: Any) -> Any:
 
 def sorted_(values: Any, *, key: Any = None, reverse: Any = False) -> Any:
     """``sorted(values)``, of members' numbers, or tuples of such, as a list of as many."""
-    if isinstance(values, MemberList) and (key is not None or not tf.nest.is_nested(values.kinds)):
-        return list_queries.sorted_(values, key=key, reverse=reverse)
-    if isinstance(values, MemberList):
-        return sorted_by(values, values, reverse)
-    items = list(rows(values))
+    items = rows(values)
+    if isinstance(items, MemberList) and (key is not None or not tf.nest.is_nested(items.kinds)):
+        return list_queries.sorted_(items, key=key, reverse=reverse)
+    if isinstance(items, MemberList):
+        return sorted_by(items, items, reverse)
+    items = list(items)
     if not any(map(per_member, tf.nest.flatten(items))):
         return sorted(items, key=key, reverse=reverse)
-    if key is None and all(isinstance(item, tuple | MemberObject) for item in items):
+    if key is None and all(isinstance(item, tuple | MemberObject | OneOf) for item in items):
         return sorted_by(items, items, reverse)
     if key is not None or per_member(reverse) or any(python_kind(item) is None for item in items):
         raise errors.TypeMismatchError(
@@ -399,8 +400,8 @@ def ord_(value: Any) -> Any:
 
 def list_(*values: Any) -> Any:
     """``list(value)``"""
-    copies = len(values) == 1 and isinstance(values[0], MemberList)
-    return copied(values[0]) if copies else list(*map(rows, values))
+    items = [*map(rows, values)]
+    return copied(items[0]) if len(items) == 1 and isinstance(items[0], MemberList) else list(*items)
 
 
 def concatenated(*parts: Any) -> Any:
@@ -427,20 +428,22 @@ def deque_(*values: Any, **options: Any) -> Any:
 
 def enumerate_(values: Any, start: Any = 0) -> Any:
     """``enumerate(values, start)``"""
-    return list_queries.numbered(values, start) if isinstance(values, MemberList) else enumerate(rows(values), start)
+    items = rows(values)
+    return list_queries.numbered(items, start) if isinstance(items, MemberList) else enumerate(items, start)
 
 
 def reversed_(values: Any) -> Any:
     """``reversed(values)``"""
-    return reverse(values) if isinstance(values, MemberList) else reversed(rows(values))
+    items = rows(values)
+    return reverse(items) if isinstance(items, MemberList) else reversed(items)
 
 
 def zip_(*values: Any, **options: Any) -> Any:
     """``zip(*values)``"""
-    if any(isinstance(value, MemberList) for value in values):
-        lists = [value if isinstance(value, MemberList) else [*rows(value)] for value in values]
-        return list_queries.zipped(lists, **options)
-    return zip(*map(rows, values), **options)  # noqa: B905
+    items = [*map(rows, values)]
+    if any(isinstance(part, MemberList) for part in items):
+        return list_queries.zipped([part if isinstance(part, MemberList) else [*part] for part in items], **options)
+    return zip(*items, **options)  # noqa: B905
 
 
 tuple_ = _over_rows(tuple)

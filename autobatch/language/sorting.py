@@ -45,7 +45,8 @@ def sorted_numbers(items: list, reverse: bool) -> list:
 
 def distinct(values: Any) -> Any:
     """``set(values)``, of which nobody sees the order: of members' items, a list of each once."""
-    items = values if isinstance(values, MemberList) else list(rows(values))
+    items = rows(values)
+    items = items if isinstance(items, MemberList) else list(items)
     if not isinstance(items, MemberList) and not any(map(per_member, tf.nest.flatten(items))):
         return [*dict.fromkeys(items)]
     items = as_member_list(items)

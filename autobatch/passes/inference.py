@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import Any
 
 import tensorflow as tf
 
@@ -34,13 +34,14 @@ from autobatch.ir.types import (
 from autobatch.language.containers import parts_of
 from autobatch.language.indexing import UnlikeItemsError
 from autobatch.language.lists import MemberList
-from autobatch.language.objects import MemberObject, not_kept, truth_method, users_class
+from autobatch.language.objects import MemberObject, truth_method, users_class
 from autobatch.language.one_of import OneOf
-from autobatch.language.raising import UNTOLD, raise_
-from autobatch.language.structs import Rows, map_nodes
+from autobatch.language.raising import raise_
+from autobatch.language.structs import Rows
 from autobatch.passes import conversions, definedness, exceptions, nones
 from autobatch.passes.none_operands import refuse_lazy
 from autobatch.passes.region_types import OF_VALUES, Traces
+from autobatch.passes.results import check_results
 from autobatch.passes.separate_calls import one_for_each_call
 from autobatch.passes.simplify import decide_branches, simplified
 from autobatch.tracing.explain import NoneOperandError
@@ -91,7 +92,7 @@ def _typed(program: ir.Program, traces: Traces) -> TypedProgram:
     for function in functions:
         definedness.doubtful_reads(function)  # what is surely unset has no type, nor has what follows
     _check_returns(functions, inference)
-    inference.check_result()
+    check_results(entry, inference.types, inference.origin)
     checks = dict.fromkeys(check for made in inference.checks.values() for check in made)
     converted = []
     for function in functions:
@@ -414,44 +415,6 @@ class _Inference:
                 found.help or "make it again where it is needed, or keep the tensors that it was made from.",
                 kind="object-across-branch",
             )
-
-    # --- checks of the whole --------------------------------------------------------------------
-
-    def check_result(self) -> None:
-        """Refuses a result that no batch can hold."""
-        entry = self.program.entry
-        for v in entry.outputs:
-            found = opaque(self.types[entry.name, v])
-            if found is not None:
-                raise errors.TypeMismatchError(
-                    f"`{entry.name}` returns a {found}.",
-                    [(self.origin[entry.name, v], "")],
-                    found.help or "return tensors of static shape, or a structure of them.",
-                    kind="object-returned",
-                )
-            map_nodes(Rows, lambda _, v=v: self.refuse_ragged(v), self.types[entry.name, v])
-            map_nodes(OneOf, lambda t, v=v: self.refuse_unlike(t, v), self.types[entry.name, v])
-            if any(isinstance(leaf, Static) and leaf.value is UNTOLD for leaf in leaves(self.types[entry.name, v])):
-                raise not_kept("text")
-
-    def refuse_unlike(self, type_: OneOf, variable: str) -> None:
-        if not any(all(isinstance(option, kind) for option in type_.options) for kind in (int, str, bytes)):
-            entry = self.program.entry.name
-            raise errors.TypeMismatchError(
-                f"`{entry}` returns a member of an enum, or a text for some members and bytes for others: {type_}.",
-                [(self.origin[entry, variable], "")],
-                "no tensor holds that: return its .name, or its .value.",
-                kind="object-returned",
-            )
-
-    def refuse_ragged(self, variable: str) -> NoReturn:
-        entry = self.program.entry.name
-        raise errors.TypeMismatchError(
-            f"`{entry}` returns a ragged argument.",
-            [(self.origin[entry, variable], "")],
-            "return a tensor.",
-            kind="object-returned",
-        )
 
 
 def _shape_to_start_from(old: Type, new: Type) -> list[int] | None:

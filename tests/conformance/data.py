@@ -1,6 +1,7 @@
 """Data."""
 
 import dataclasses
+import enum
 import functools
 import math
 from collections import Counter, deque, namedtuple
@@ -257,6 +258,27 @@ def lasts(n):
         last.append(i * i)
     last.rotate(n)
     return sum(last), last[0]
+
+
+class Light(enum.Enum):
+    RED = 3.0
+    GREEN = 2.0
+
+    @property
+    def after(self):
+        return Light.GREEN if self is Light.RED else Light.RED
+
+
+@feature("texts and members of an `Enum` that differ between members: compared, looked up, in lists and results", X, N)
+def texts(x, n):
+    state, light, log = "slow", Light.RED, []
+    for _ in range(n):
+        x *= {"slow": 0.5, "fast": 2.0}[state]
+        if x > light.value:
+            light = light.after
+        state = "fast" if light is Light.GREEN else "slow"
+        log.append(state[0])
+    return x, state == "fast", light.value, log.count("f")
 
 
 @feature("a dict of known keys: changed in place, in branches, loops and functions", X, N)

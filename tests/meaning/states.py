@@ -265,7 +265,7 @@ def through_calls(n):
     side = "left"
     for _ in range(n):
         side = opposite(side)
-    return side, opposite(side), opposite("up") == "up"
+    return side, opposite(side), opposite("up")
 
 
 def deeper(n, turn):
@@ -430,6 +430,16 @@ def a_returned_enum(n):
     return State.IDLE if n > 2 else State.DONE
 
 
+@case(n, refused="object-returned")
+def an_enum_for_all(n):
+    return n, State.IDLE
+
+
+@case(n)
+def the_same_for_all(n):
+    return "same", b"bytes", Level.HIGH, n
+
+
 @case(n, refused="text-of-members")
 def a_text_of_members(n):
     word = "a" if n > 2 else "b"
@@ -534,3 +544,24 @@ def a_queue_of_states(n):
         else:
             queue.append("done" if done % 2 else "old")
     return done, len(queue)
+
+
+@case(n)
+def letters_of_a_text(n):
+    word = "education" if n > 5 else "rhythm" if n else ""
+    vowels = 0
+    for c in word:
+        if c in "aeiou":
+            vowels += 1
+    letters = list(word)
+    places = [k for k, c in enumerate(word) if c == "t"]
+    both = sum(1 for a, b in zip(word, reversed(word)) if a == b)
+    return vowels, len(letters), letters, places, both, sorted(word)
+
+
+@case(n)
+def letters_of_texts_of_one_length(n):
+    word, found = "abca" if n > 2 else "bbcd", 0
+    for c in word:
+        found = found * 2 + (c == "b")
+    return found, word[n % 4], word == word[::-1], word[1:3], word.count("b"), word.find("c")

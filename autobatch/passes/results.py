@@ -1,0 +1,50 @@
+"""What a program may return: what a batch of tensors holds."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from typing import Any
+
+from autobatch import errors, ir
+from autobatch.ir.typed import Variable
+from autobatch.ir.types import Static, Type, leaves, opaque
+from autobatch.language.objects import not_kept
+from autobatch.language.one_of import OneOf, is_known
+from autobatch.language.raising import UNTOLD
+from autobatch.language.structs import Rows, map_nodes
+
+
+def check_results(entry: ir.Function, types: Mapping[Variable, Type], origin: Mapping[Variable, ir.Location]) -> None:
+    """Refuses a result that no batch can hold; ``origin``: where variables got their types."""
+    for v in entry.outputs:
+        type_ = types[entry.name, v]
+        if (found := opaque(type_)) is not None:
+            help = found.help or "return tensors of static shape, or a structure of them."
+            raise _refused(f"`{entry.name}` returns a {found}.", help, origin[entry.name, v])
+        if _nodes(Rows, type_):
+            raise _refused(f"`{entry.name}` returns a ragged argument.", "return a tensor.", origin[entry.name, v])
+        known = [leaf.value for leaf in leaves(type_) if isinstance(leaf, Static)]
+        for value in [*_nodes(OneOf, type_), *filter(is_known, known)]:
+            if not any(all(isinstance(option, kind) for option in _options(value)) for kind in (int, str, bytes)):
+                is_enum = any(isinstance(option, enum.Enum) for option in _options(value))
+                what = "a member of an enum" if is_enum else "a text for some members and bytes for others"
+                help = "no tensor holds that: return its .name, or its .value."
+                raise _refused(f"`{entry.name}` returns {what}: {value!r}.", help, origin[entry.name, v])
+        if any(value is UNTOLD for value in known):
+            raise not_kept("text")
+
+
+def _options(value: Any) -> tuple[Any, ...]:
+    return value.options if isinstance(value, OneOf) else (value,)
+
+
+def _nodes(kind: type, type_: Type) -> list[Any]:
+    """The parts of a type that are of this class."""
+    found: list[Any] = []
+    map_nodes(kind, lambda node: found.append(node) or node, type_)
+    return found
+
+
+def _refused(message: str, help: str, at: ir.Location) -> errors.TypeMismatchError:
+    return errors.TypeMismatchError(message, [(at, "")], help, kind="object-returned")
