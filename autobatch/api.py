@@ -31,6 +31,7 @@ from autobatch.language.lists import GROWTH, LONGEST
 from autobatch.options import Axes, Backend, Options, as_names
 from autobatch.passes.ragged_lists import any_of_numbers
 from autobatch.stages import Lowered
+from autobatch.tracebacks import shortened
 
 
 def autobatch(
@@ -149,6 +150,7 @@ class Autobatched(ArgumentOfGraph):
         self._pythons: list[Callable] = []
         functools.update_wrapper(self, fn)
 
+    @shortened
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         match context.mode():
             case context.Mode.MEMBER:
@@ -212,6 +214,7 @@ class Autobatched(ArgumentOfGraph):
         receiver = tuple(signature(self._fn).parameters)[:1] if self._is_method else ()
         return (*receiver, *self._options.static_argnames)
 
+    @shortened
     def map(self, *args: Any, lanes: int | Literal["auto"] = 1024, progress: bool = False, **kwargs: Any) -> Any:
         """Calls the function for any number of members, with ``lanes`` of them at work at a time.
 
@@ -250,6 +253,7 @@ class Autobatched(ArgumentOfGraph):
         run = functools.partial(mapping.batch, taken=taken, options=self._options, lanes=lanes, progress=progress)
         return self._with_room(program, taken, run)
 
+    @shortened
     def start(
         self,
         *args: Any,
@@ -278,6 +282,7 @@ class Autobatched(ArgumentOfGraph):
         taken = self._take_apart(args, kwargs)
         return Run(self._program(taken), taken, self._options, progress=progress, autosave=autosave, every=every)
 
+    @shortened
     def unbatched(self, *args: Any, **kwargs: Any) -> Any:
         """The function in plain Python, on one example (no batch axis); NumPy's arrays become tensors."""
         bound = signature(self._fn).bind(*self._receiver, *args, **kwargs)
@@ -303,6 +308,7 @@ class Autobatched(ArgumentOfGraph):
             other._programs = _no_programs()
         return other
 
+    @shortened
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """The program for arguments like these, before it is compiled."""
         return Lowered(self, args, kwargs)
@@ -421,6 +427,7 @@ class Autobatched(ArgumentOfGraph):
         return results
 
 
+@shortened
 def load_run(
     f: Autobatched,
     path: str | os.PathLike,

@@ -24,6 +24,7 @@ from autobatch.ir.types import describe
 from autobatch.machine.counts import Measured
 from autobatch.machine.devices import Cost, cost
 from autobatch.machine.recorder import Recording
+from autobatch.tracebacks import shortened
 
 Stage = Literal["source", "ir", "types", "stack", "adjoint", "stablehlo"]
 
@@ -102,6 +103,7 @@ class Lowered:
         """
         return self._machine().to_hlo(self._program.arguments(self._taken), self._taken.shared)
 
+    @shortened
     def cost(self, device: Literal["h100", "tpu-v5e"]) -> Cost:
         """What a pass over all blocks is expected to cost on an accelerator, which need not be there.
 
@@ -111,6 +113,7 @@ class Lowered:
         """
         return cost(self._machine().whole(), device)
 
+    @shortened
     def to_jax(self) -> JaxFunction:
         """The function for JAX's arrays of the same shapes, with JAX as what compiles and runs it, where they are.
 
@@ -125,6 +128,7 @@ class Lowered:
         """
         return JaxFunction(self._entry, self._program, self._args, self._kwargs, self._names)
 
+    @shortened
     def count(self, lanes: int | None = None) -> Measured:
         """Runs the batch, and says what each block has done; see ``ab.profile``."""
         if lanes is not None:
@@ -132,6 +136,7 @@ class Lowered:
             lanes = min(lanes, self._taken.size)
         return self._program.count(self._taken, self._options, lanes)
 
+    @shortened
     def record(self, lanes: int, steps: int) -> Recording:
         """The first ``steps`` of the first members' run, on as many ``lanes``; see ``Profile.to_html``."""
         few = min(lanes, self._taken.size)
@@ -160,6 +165,7 @@ class Lowered:
             raise ValueError(f"stage must be 'ir' or 'stack', not {stage!r}")
         return self.program if stage == "ir" else self.stack_program
 
+    @shortened
     def export(self, kind: Literal["saved_model", "stablehlo"], path: str | os.PathLike) -> None:
         """Writes the program into the folder ``path``, to be run without this library, for batches of this size.
 
@@ -186,6 +192,7 @@ class Lowered:
         """Of the parameters."""
         return list(signature(self._entry._fn).parameters)[len(self._entry._receiver) :]
 
+    @shortened
     def compile(self) -> Compiled:
         """The executable for just these argument types and this batch size; it is run once, so XLA has compiled it."""
         return Compiled(self)
@@ -198,6 +205,7 @@ class Compiled:
         self._lowered = lowered
         lowered._entry._run(lowered._program, lowered._taken)
 
+    @shortened
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Raises BatchShapeError for arguments of other types or another batch size than it was compiled for."""
         lowered = self._lowered

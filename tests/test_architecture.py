@@ -20,7 +20,7 @@ LAYERS = [
     ["tracing"],
     ["ir"],
     ["language"],
-    ["cache", "context", "errors", "files", "flags", "progress", "quiet", "random", "reads"],
+    ["cache", "context", "errors", "files", "flags", "progress", "quiet", "random", "reads", "tracebacks"],
 ]
 
 

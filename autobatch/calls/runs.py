@@ -22,6 +22,7 @@ from autobatch.calls.arguments import Arguments
 from autobatch.calls.specialisation import Specialisation, check_attended, check_untaped
 from autobatch.options import Options
 from autobatch.progress import Bar
+from autobatch.tracebacks import shortened
 from autobatch.tracing.vectorize import Stored
 
 ROUND = 0.5  # seconds from one look of the host to the next, about
@@ -89,6 +90,7 @@ class Run:
         bar = f'<progress value="{self.progress.finished}" max="{self.progress.members}"></progress>'
         return f"<p>{html.escape(repr(self)[1:-1])}<br>{bar}</p>"
 
+    @shortened
     def advance(self, steps: int | None = None, seconds: float | None = None) -> Run:
         """Lets the machine work: to the end, or for so many steps or seconds; returns the run.
 
@@ -152,6 +154,7 @@ class Run:
 
         return members, self._program.put_together(dataclasses.replace(self._taken, size=len(members)), those)
 
+    @shortened
     def save(self, path: str | os.PathLike) -> None:
         """Writes the run into one file, whole or not at all; ``ab.load_run(f, path)`` takes it up again.
 

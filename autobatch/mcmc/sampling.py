@@ -32,6 +32,7 @@ from autobatch.mcmc.trouble import has_mixed, warn_of_trouble
 from autobatch.profiling import Profile
 from autobatch.profiling import profile as count
 from autobatch.progress import Bar, is_wanted, seconds_of_work
+from autobatch.tracebacks import shortened
 
 FIRST_PIECE = 10  # draws of the first call of a run that shows a bar, or saves itself
 LONGEST_PIECE = 5.0  # seconds between two moves of the bar, about: where it is cut, chains wait for each other
@@ -39,6 +40,7 @@ ROOMS = 256, 512, 1024  # draws that one call has room for: so most runs of a ta
 PIECE = 32 * 2**20  # bytes of draws that one call makes; more are put together outside of TensorFlow's memory
 
 
+@shortened
 def sample(
     target: Any,
     init_state: Any = None,

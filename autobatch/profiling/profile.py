@@ -19,6 +19,7 @@ from autobatch.passes.costs import FIXED
 from autobatch.profiling import advice, page, picture, table
 from autobatch.profiling.measurement import BlockProfile, LineProfile, Measurement
 from autobatch.stages import Lowered
+from autobatch.tracebacks import shortened
 
 WIDTH = 120  # columns of the table as text
 
@@ -81,6 +82,7 @@ class Profile(Measurement):
         return console.export_html(inline_styles=True, code_format="<pre>{code}</pre>")
 
 
+@shortened
 def profile(function: Autobatched, *args: Any, lanes: int | None = None, **kwargs: Any) -> Profile:
     """Runs the batch, on the program-counter machine compiled anew with counters, and says what each block did.
 
