@@ -18,8 +18,9 @@ INTRODUCTION = """# Errors
 Every message of this library ends with a short name in brackets. Here is a section for each: a smallest program that
 gets it, and what the message says, with what to write instead. (`make golden` writes this page from the tests.)
 
-All are subclasses of `autobatch.errors.AutobatchError`, and have it as `error.kind`. Tracebacks show your own frames and the call
-that failed; `AUTOBATCH_TRACEBACK=full` in the environment shows the library's and TensorFlow's too, with the errors that an error came from."""
+All are subclasses of `autobatch.errors.AutobatchError`, and have it as `error.kind`. Tracebacks show your own
+frames and the call that failed; `AUTOBATCH_TRACEBACK=full` in the environment shows the library's and TensorFlow's too,
+with the errors that an error came from."""
 
 
 def classes() -> dict[str, type[errors.AutobatchError]]:
