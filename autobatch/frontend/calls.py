@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import enum
 import inspect
 import random
 from collections.abc import Hashable, Mapping
@@ -141,7 +142,9 @@ class Calls(OptionalAttributes):
             )
         if has_methods(value):
             context.meet(value)
-        if makes_objects(value):
+        if isinstance(value, enum.EnumMeta):
+            call.func = support("member_of", [call.func], call)
+        elif makes_objects(value):
             member_class(value)  # so that its methods are known
             call.func = support("member_class", [call.func], call)
         elif isinstance(value, Hashable) and value in BUILTINS:

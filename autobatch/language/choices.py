@@ -13,7 +13,7 @@ from autobatch.language.containers import contents
 from autobatch.language.list_methods import chosen_list
 from autobatch.language.lists import MemberList, copied_into, is_list
 from autobatch.language.objects import ABSENT, MemberObject, truth_method, users_class
-from autobatch.language.one_of import OneOf, among, is_any, looked_up, options_of
+from autobatch.language.one_of import OneOf, among, described, is_any, looked_up, options_of
 from autobatch.language.rounding import check_exact, check_known
 from autobatch.language.structs import map_nodes
 from autobatch.language.values import (
@@ -103,7 +103,8 @@ def _choosable(value: Any, left: Any, right: Any, dtype: tf.DType | None) -> tf.
         tensor = None
     if tensor is None or tensor.dtype == tf.string:
         raise errors.TypeMismatchError(
-            f"Members choose between {left!r} and {right!r}, of which one is neither a tensor nor a number.",
+            f"Members choose between {described(left)} and {described(right)}, of which one is neither a tensor nor a "
+            "number.",
             help="choose between numbers, or between texts.",
             kind="choice-of-objects",
         )

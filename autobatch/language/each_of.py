@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import functools
 import operator
 from collections.abc import Callable
@@ -12,7 +13,7 @@ import tensorflow as tf
 from autobatch import context, errors
 from autobatch.language.choices import ifexp, limited_to
 from autobatch.language.keys import key
-from autobatch.language.one_of import Known, OneOf, are_apart, at, looked_up
+from autobatch.language.one_of import Known, OneOf, are_apart, at, described, looked_up
 from autobatch.language.raising import raise_
 from autobatch.language.values import WIDE_DTYPES, WeakScalar, fits, is_near, per_member
 
@@ -38,6 +39,23 @@ def each(function: Callable[[Any], Any], value: Any) -> Any:
         limited_to(tf.equal(number, k), told)
     anything = next(iter(made.values()))
     return _of_number([made.get(k, anything) for k in range(len(value.options))], number)
+
+
+def member_of(cls: type[enum.Enum]) -> Callable[..., Any]:
+    """``cls`` called: the member that has a value."""
+
+    def call(value: Any, *rest: Any, **options: Any) -> Any:
+        if isinstance(value, OneOf):
+            return each(cls, value)
+        if not per_member(value):
+            return cls(value, *rest, **options)
+        members = [member for member in cls if isinstance(member.value, bool | int | float)]
+        found = tf.stack([tf.convert_to_tensor(value == member.value) for member in members] or [tf.constant(False)])
+        failure = f"no {cls.__name__} has this value"
+        context.check(tf.reduce_any(found), errors.raised_by_members(ValueError), failure)
+        return at(members, tf.argmax(found))
+
+    return call
 
 
 def _of_number(values: list[Any], number: tf.Tensor) -> Any:
@@ -97,7 +115,7 @@ def _hash(self: OneOf) -> int:
     if self.is_value:
         context.risk()
         raise errors.TypeMismatchError(
-            f"A dict or a set of Python's is asked for what differs between members: {self!r}.",
+            f"A dict or a set of Python's is asked for what differs between members: {described(self)}.",
             help="in the decorated function itself, table[x] and `x in table` do that.",
             kind="hash-of-one-of-several",
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
@@ -18,6 +19,7 @@ from autobatch import context, errors
 from autobatch.language.values import WeakScalar
 
 Known = str | bytes | enum.Enum
+_TENSORFLOW = os.path.dirname(tf.__file__)
 MOST = 256  # that one value may be one of
 
 
@@ -40,9 +42,6 @@ class OneOf:
     def __tf_unflatten__(cls, metadata: tuple, components: tuple) -> OneOf:
         return cls(*metadata, *components)
 
-    def __repr__(self) -> str:
-        return described(self)
-
     def _no_python_value(self, *_: Any) -> NoReturn:
         context.risk()
         raise errors.TypeMismatchError(
@@ -54,14 +53,13 @@ class OneOf:
     __bool__ = __iter__ = __len__ = __int__ = __float__ = __index__ = __array__ = _no_python_value  # type: ignore[assignment]
 
     def __str__(self) -> str:
-        if context.is_users(sys._getframe(1).f_code):  # and not TensorFlow's, which is to say something of it
-            self._no_python_value()
-        return described(self)
+        by_tensorflow = sys._getframe(1).f_code.co_filename.startswith(_TENSORFLOW)  # of structures that differ
+        return self._no_python_value() if self.is_value and not by_tensorflow else described(self)
+
+    __repr__ = __str__
 
     def __format__(self, spec: str) -> str:
-        if context.is_users(sys._getframe(1).f_code):
-            self._no_python_value()
-        return format(described(self), spec)
+        return self._no_python_value() if self.is_value else described(self)
 
     @property
     def is_value(self) -> bool:
@@ -152,7 +150,7 @@ def _number(tensor: tf.Tensor) -> WeakScalar:
     return WeakScalar(tensor, int, near=True)
 
 
-def described(value: OneOf) -> str:
-    """As ``'idle' or 'busy'``"""
-    *most, last = map(repr, value.options)
+def described(value: Any) -> str:
+    """As ``'idle' or 'busy'``; of what is none of several, as Python shows it."""
+    *most, last = map(repr, value.options if isinstance(value, OneOf) else (value,))
     return f"{', '.join(most)} or {last}" if most else last

@@ -25,7 +25,7 @@ from autobatch.language.choices import and_, both, either, ifexp, limited_to, no
 from autobatch.language.comparisons import equal, ordered
 from autobatch.language.copies import deepcopy, shallow_copy
 from autobatch.language.dicts import get
-from autobatch.language.each_of import each
+from autobatch.language.each_of import each, member_of
 from autobatch.language.indexing import (
     admits,
     getitem,
@@ -85,6 +85,7 @@ from autobatch.language.raising import absent, assert_, held, raise_, raise_unto
 from autobatch.language.sorting import distinct, max_by, min_by, sorted_by, sorted_numbers
 from autobatch.language.sorting import sorted_by as sort_by  # in place
 from autobatch.language.structs import Rows
+from autobatch.language.texts import bin_, chr_, format_, hex_, mod, oct_, ord_, print_, repr_, str_, text
 from autobatch.language.unpacking import unpack, unpack_rest
 from autobatch.language.values import (
     WeakScalar,
@@ -92,7 +93,6 @@ from autobatch.language.values import (
     narrowed,
     per_member,
     python_kind,
-    text_of_members,
 )
 
 arithmetic.install()
@@ -100,15 +100,15 @@ augmented.install()
 
 __all__ = [
     "Field", "absent", "admits", "and_", "append", "assert_", "attribute", "attribute_if_any", "attribute_is_none",
-    "augment", "blank", "bool_", "both", "cast_to", "clear", "copied", "counted", "deepcopy", "delete", "dispatched",
-    "distinct", "divmod_", "either", "equal", "exchange", "extend", "float_", "get", "getattr_", "getitem",
-    "gone_through", "hasattr_", "held", "ifexp", "in_place", "index", "indices", "insert", "int_", "is_a", "is_object",
-    "isinstance_",
-    "item", "item_from_end", "items_of", "kept_iterator", "length_from_end", "max_by", "member_class", "method",
-    "min_by", "not_", "numpy_", "of_fields", "of_range", "or_", "ordered", "place", "place_of_append", "pop",
-    "pop_inside", "pow_", "raise_", "raise_untold", "range_", "remove", "replaced", "reverse", "rotate", "round_",
-    "rows", "sequence", "setattr_", "setitem", "shallow_copy", "slice_", "sort_by", "sorted_by", "stand_in", "truth",
-    "type_", "unpack", "unpack_rest", "unroll", "unroll_first", "unrolled", "untold",
+    "augment", "bin_", "blank", "bool_", "both", "cast_to", "chr_", "clear", "copied", "counted", "deepcopy", "delete",
+    "dispatched", "distinct", "divmod_", "either", "equal", "exchange", "extend", "float_", "format_", "get",
+    "getattr_", "getitem", "gone_through", "hasattr_", "held", "hex_", "ifexp", "in_place", "index", "indices",
+    "insert", "int_", "is_a", "is_object", "isinstance_", "item", "item_from_end", "items_of", "kept_iterator",
+    "length_from_end", "max_by", "member_class", "member_of", "method", "min_by", "mod", "not_", "numpy_", "oct_",
+    "of_fields", "of_range", "or_", "ord_", "ordered", "place", "place_of_append", "pop", "pop_inside", "pow_",
+    "print_", "raise_", "raise_untold", "range_", "remove", "replaced", "repr_", "reverse", "rotate", "round_", "rows",
+    "sequence", "setattr_", "setitem", "shallow_copy", "slice_", "sort_by", "sorted_by", "stand_in", "str_", "text",
+    "truth", "type_", "unpack", "unpack_rest", "unroll", "unroll_first", "unrolled", "untold",
 ]  # fmt: skip
 
 
@@ -142,39 +142,6 @@ def at_once(value: Any) -> Any:
             yield part
 
     return function if callable(value) else generator()
-
-
-def text(template: str, *values: Any) -> str:
-    """``template.format(*values)``"""
-    _no_members(values)
-    return template.format(*values)
-
-
-def _no_members(values: Any) -> None:
-    if any(map(per_member, tf.nest.flatten(values))):
-        raise text_of_members()
-
-
-def _to_text(python: Callable) -> Callable:
-    def convert(*args: Any) -> Any:
-        if isinstance(args[0] if len(args) == 1 else None, OneOf):
-            return each(python, *args)
-        _no_members(args)
-        return python(*args)
-
-    return convert
-
-
-def print_(text: str, *values: Any) -> None:
-    """Prints ``text.format(*values)``."""
-    context.remark(context.Remark(text, values))
-
-
-def mod(left: Any, right: Any) -> Any:
-    """``left % right``, which may be a text."""
-    if isinstance(left, str):
-        _no_members(right)
-    return left % right
 
 
 def integer(value: Any) -> Any:
@@ -393,11 +360,6 @@ def _over_rows(python: Callable) -> Callable:
     return over_rows
 
 
-def ord_(value: Any) -> Any:
-    """``ord(value)``"""
-    return each(ord, value)
-
-
 def list_(*values: Any) -> Any:
     """``list(value)``"""
     items = [*map(rows, values)]
@@ -447,8 +409,6 @@ def zip_(*values: Any, **options: Any) -> Any:
 
 
 tuple_ = _over_rows(tuple)
-str_, repr_, format_, chr_ = map(_to_text, (str, repr, format, chr))
-bin_, oct_, hex_ = map(_to_text, (bin, oct, hex))
 min_, max_ = _extreme(min, "<"), _extreme(max, ">")
 
 

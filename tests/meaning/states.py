@@ -440,6 +440,25 @@ def the_same_for_all(n):
     return "same", b"bytes", Level.HIGH, n
 
 
+@case(n)
+def texts_made_of_texts(n):
+    a = "x" if n > 2 else "y"
+    b = "1" if n % 2 else "22"
+    return f"{a}-{b}", "%s!" % a, "{}{}".format(b, a), f"{a:>3}"
+
+
+@case(n)
+def members_by_their_values(n):
+    light = Light(n % 3 + 1)
+    side = State("idle" if n > 2 else "done")
+    return light.name, Level(1 if n > 3 else 9), side is State.IDLE, Light["RED" if n % 2 else "GREEN"].value
+
+
+@case(n)
+def a_value_that_no_member_has(n):
+    return Light(n).name
+
+
 @case(n, refused="text-of-members")
 def a_text_of_members(n):
     word = "a" if n > 2 else "b"
