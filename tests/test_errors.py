@@ -84,9 +84,9 @@ def changes_variable(x):
     return x
 
 
-def string_choice(x):
-    mode = "up" if x > 0 else "down"  # here
-    return x if mode == "up" else -x
+def function_choice(x):
+    change = tf.square if x > 0 else tf.abs  # here
+    return change(x)
 
 
 def wrong_unpacking(x):
@@ -220,7 +220,7 @@ never_returns_batched = ab.autobatch(never_returns)
 def changes_dict_across_branch(x):
     found = {"a": x}
     if x > 0:
-        found["b"] = x  # here
+        found.update(b=x)  # here
     return found["a"]
 
 
@@ -484,7 +484,7 @@ CASES = [
     (uses_lambda_call, UnsupportedSyntaxError), (loops_over_scalar, TypeMismatchError),
     (assigns_attribute, UnsupportedSyntaxError), (math_function, TypeMismatchError),
     (numpy_function, TypeMismatchError), (indexes_scalar, TypeMismatchError),
-    (changes_variable, UnsupportedSyntaxError), (string_choice, TypeMismatchError),
+    (changes_variable, UnsupportedSyntaxError), (function_choice, TypeMismatchError),
     (wrong_unpacking, TypeMismatchError), (as_text, TypeMismatchError),
     (float_range, TypeMismatchError), (zero_step, TypeMismatchError), (deletes, UnsupportedSyntaxError),
     (prints, UnsupportedSyntaxError), (declares_global, UnsupportedSyntaxError),

@@ -158,7 +158,7 @@ class Calls(OptionalAttributes):
         elif isinstance(call.func, gast.Attribute) and call.func.attr in _OF_LISTS and _is_of_sequence(value):
             call.args.insert(0, call.func.value)
             call.func = support(_OF_LISTS[call.func.attr], [], call).func
-        elif isinstance(call.func, gast.Attribute) and call.func.attr == "get" and not call.keywords:
+        elif isinstance(call.func, gast.Attribute) and call.func.attr == "get" and len(call.args) in (1, 2):
             call.func, call.args = support("get", [], call).func, [call.func.value, *call.args]
         elif isinstance(call.func, gast.Attribute) and call.func.attr in METHODS and value is UNKNOWN:
             call.func = support("method", [call.func.value, constant(call.func.attr, call)], call)

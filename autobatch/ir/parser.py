@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import builtins
 import collections
+import enum
 import re
 import symtable
 from collections.abc import Callable, Iterable, Iterator
@@ -22,6 +23,7 @@ import tensorflow as tf
 from autobatch import errors, ir
 from autobatch.ir.typed import TypedProgram, TypedStackProgram
 from autobatch.ir.types import Shared, Static, Tensor, Type, Weak, leaves, list_of
+from autobatch.language.one_of import OneOf
 
 _NAME = r"[^\W\d][\w']*(?:[.:][\w']+)*"
 _NAMES = rf"{_NAME}(?:, {_NAME})*"
@@ -312,6 +314,15 @@ def _shared(types: Iterable[Type]) -> tuple[Tensor | Weak, ...]:
     return tuple(leaf.leaf for type_ in types for leaf in leaves(type_) if isinstance(leaf, Shared))
 
 
+def _option(node: ast.expr) -> Any:
+    """A value, or a member of an enum of this name."""
+    match node:
+        case ast.Attribute(value=ast.Name(cls), attr=name):
+            return enum.Enum(cls, [name])[name]
+        case _:
+            return ast.literal_eval(node)
+
+
 _LEAF = re.compile(r"(shared )?(?:Python (int|float|bool)|([a-z]\w+)\[([\d, ]*)\])")
 
 
@@ -333,6 +344,8 @@ def _type(text: str, place: ir.Location) -> Type:
                 return found[k]
             case ast.Call(func=ast.Name("list_of"), args=[ast.Constant(int(capacity)), item]):
                 return list_of([[build(item)]], capacity)
+            case ast.Call(func=ast.Name("one_of"), args=options):
+                return OneOf(tuple(map(_option, options)), Weak(int, near=True))
             case ast.Tuple(items):
                 return tuple(map(build, items))
             case ast.List(items):
@@ -346,7 +359,7 @@ def _type(text: str, place: ir.Location) -> Type:
                 fields = [part.arg or "" for part in parts]
                 return collections.namedtuple(name, fields)(*(build(part.value) for part in parts))
             case _:
-                return Static(ast.literal_eval(node))
+                return Static(_option(node))
 
     try:
         return build(ast.parse(_LEAF.sub(stand_in, text), mode="eval").body)

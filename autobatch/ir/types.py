@@ -16,6 +16,7 @@ not the same on all paths, the type is a ``OneOf``: a structure that has a numbe
 from __future__ import annotations
 
 import dataclasses
+import re
 import types as python_types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ from autobatch.errors import TypeMismatchError
 from autobatch.language.keys import key
 from autobatch.language.lists import GROWTH, MemberList
 from autobatch.language.objects import ABSENT, Absent, MemberObject, described
-from autobatch.language.one_of import OneOf, is_any, is_known, options_of
+from autobatch.language.one_of import OneOf, is_any, is_known, named, options_of
 from autobatch.language.structs import map_nodes
 from autobatch.language.values import DEFAULT_DTYPES, WIDE_DTYPES, WeakScalar, adopts, fits, is_near, is_tensor
 
@@ -69,8 +70,9 @@ class Static:
         return hash(type(self.value))
 
     def __str__(self) -> str:
-        named = isinstance(self.value, type | python_types.FunctionType | python_types.BuiltinFunctionType)
-        return f"the function {self.value.__qualname__}" if named else repr(self.value)
+        if isinstance(self.value, type | python_types.FunctionType | python_types.BuiltinFunctionType):
+            return f"the function {self.value.__qualname__}"
+        return named(self.value)
 
 
 @dataclass(frozen=True)
@@ -189,10 +191,12 @@ def leaf_names(variable: str, type_: Type) -> list[str]:
 def describe(type_: Type) -> str:
     type_ = map_nodes(MemberList, lambda t: Opaque(f"list_of({t.capacity}, {describe(_item_type(t))})"), type_)
     type_ = map_nodes(MemberObject, lambda t: Opaque(described(t, describe)), type_)
-    type_ = map_nodes(OneOf, lambda t: Opaque(repr(t)), type_)
-    if len(leaves(type_)) == 1 and not tf.nest.is_nested(type_):
-        return str(type_)
-    return str(tf.nest.map_structure(str, type_)).replace("'", "")
+    type_ = map_nodes(OneOf, lambda t: Opaque(f"one_of({', '.join(map(named, t.options))})"), type_)
+    texts = [*map(str, leaves(type_))]
+    if len(texts) == 1 and not tf.nest.is_nested(type_):
+        return texts[0]
+    places = tf.nest.pack_sequence_as(type_, [f"@{k}@" for k in range(len(texts))])  # as structures quote texts
+    return re.sub(r"@(\d+)@", lambda match: texts[int(match[1])], str(places).replace("'", ""))
 
 
 def same(left: Type, right: Type) -> bool:

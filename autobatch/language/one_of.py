@@ -150,7 +150,15 @@ def _number(tensor: tf.Tensor) -> WeakScalar:
     return WeakScalar(tensor, int, near=True)
 
 
+def named(option: Any) -> str:
+    """As one would write it: ``'idle'``, ``State.IDLE``."""
+    is_member = isinstance(option, enum.Enum) and option.name is not None
+    return f"{type(option).__name__}.{option.name}" if is_member else repr(option)
+
+
 def described(value: Any) -> str:
     """As ``'idle' or 'busy'``; of what is none of several, as Python shows it."""
-    *most, last = map(repr, value.options if isinstance(value, OneOf) else (value,))
+    if not isinstance(value, OneOf):
+        return repr(value)
+    *most, last = map(named, value.options)
     return f"{', '.join(most)} or {last}" if most else last

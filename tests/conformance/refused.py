@@ -90,11 +90,11 @@ def member_slice(v, n):
     return v[n:]  # here
 
 
-@refused("a dict of texts changed in place across a branch", UnsupportedSyntaxError, "a new dict; variables")
+@refused("`d.update` of a dict, across a branch", UnsupportedSyntaxError, "a new dict; variables")
 def inserted(x):
     parts = {"a": x}
     if x > 0:
-        parts["b"] = x  # here
+        parts.update(b=x)  # here
     return parts["a"]
 
 
