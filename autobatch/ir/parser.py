@@ -317,8 +317,9 @@ def _shared(types: Iterable[Type]) -> tuple[Tensor | Weak, ...]:
 def _option(node: ast.expr) -> Any:
     """A value, or a member of an enum of this name."""
     match node:
-        case ast.Attribute(value=ast.Name(cls), attr=name):
-            return enum.Enum(cls, [name])[name]
+        case ast.Attribute(value=ast.Name(name), attr=member):
+            made: Any = enum.Enum(name, [member])
+            return made[member]
         case _:
             return ast.literal_eval(node)
 
