@@ -142,10 +142,15 @@ class _Whole:
 
 def limited_to(condition: tf.Tensor, side: Callable[[], Any]) -> Any:
     """``side()``, whose checks are only of the members that meet the condition."""
+    return limited_where(lambda: condition, side)
+
+
+def limited_where(condition: Callable[[], tf.Tensor], side: Callable[[], Any]) -> Any:
+    """Likewise, of a condition that is asked for only if there are checks."""
     with context.collected_remarks() as made:
         value = side()
     for remark in made:
-        context.remark(replace(remark, passed=tf.logical_or(remark.passed, tf.logical_not(condition))))
+        context.remark(replace(remark, passed=tf.logical_or(remark.passed, tf.logical_not(condition()))))
     return value
 
 

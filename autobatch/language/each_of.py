@@ -11,7 +11,7 @@ from typing import Any
 import tensorflow as tf
 
 from autobatch import context, errors
-from autobatch.language.choices import ifexp, limited_to
+from autobatch.language.choices import ifexp, limited_where
 from autobatch.language.keys import key
 from autobatch.language.one_of import Known, OneOf, are_apart, at, described, looked_up
 from autobatch.language.raising import raise_
@@ -27,7 +27,7 @@ def each(function: Callable[[Any], Any], value: Any) -> Any:
     number, made, failed = value.number.tensor, dict[int, Any](), dict[int, Exception]()
     for k, option in enumerate(value.options):
         try:
-            made[k] = limited_to(tf.equal(number, k), functools.partial(function, option))
+            made[k] = limited_where(functools.partial(tf.equal, number, k), functools.partial(function, option))
         except _RAISED as error:
             if isinstance(error, errors.AutobatchError):
                 raise
@@ -36,7 +36,7 @@ def each(function: Callable[[Any], Any], value: Any) -> Any:
         raise failed[0]
     for k, error in failed.items():
         told = functools.partial(raise_, type(error), "{}", functools.partial(tuple, [str(error)]))
-        limited_to(tf.equal(number, k), told)
+        limited_where(functools.partial(tf.equal, number, k), told)
     anything = next(iter(made.values()))
     return _of_number([made.get(k, anything) for k in range(len(value.options))], number)
 

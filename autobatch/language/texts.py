@@ -7,10 +7,10 @@ from typing import Any
 
 import tensorflow as tf
 
-from autobatch import context
+from autobatch import context, errors
 from autobatch.language.each_of import each
-from autobatch.language.one_of import OneOf
-from autobatch.language.values import per_member, text_of_members
+from autobatch.language.one_of import OneOf, at
+from autobatch.language.values import WeakScalar, per_member, python_kind, text_of_members
 
 
 def text(template: str, *values: Any) -> str:
@@ -51,10 +51,25 @@ def mod(left: Any, right: Any) -> Any:
     return left % right
 
 
+def chr_(value: Any) -> Any:
+    """``chr(value)``; a member fails whose number is beyond the letters of Latin-1."""
+    if not per_member(value):
+        return each(chr, value)
+    if python_kind(value) is not int:
+        raise TypeError("an integer is required by chr()")
+    code = tf.cast(value.tensor if isinstance(value, WeakScalar) else value, tf.int64)
+    context.check(code >= 0, errors.raised_by_members(ValueError), "chr() of a number below zero")
+    context.check(code < len(_LETTERS), errors.NumberRangeError, "chr() of a member's number goes up to 255")
+    return at(_LETTERS, tf.clip_by_value(code, 0, len(_LETTERS) - 1))
+
+
+_LETTERS = [*map(chr, range(256))]
+
+
 def ord_(value: Any) -> Any:
     """``ord(value)``"""
     return each(ord, value)
 
 
-str_, repr_, format_, chr_ = map(_to_text, (str, repr, format, chr))
+str_, repr_, format_ = map(_to_text, (str, repr, format))
 bin_, oct_, hex_ = map(_to_text, (bin, oct, hex))

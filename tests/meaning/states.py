@@ -448,6 +448,23 @@ def texts_made_of_texts(n):
 
 
 @case(n)
+def letters_of_numbers(n):
+    shifted = [chr((ord(c) - 97 + n) % 26 + 97) for c in "hello"]
+    first = chr(n + 40)
+    return shifted, first, ord(first) == n + 40, first.isdigit()
+
+
+@case(n)
+def a_letter_of_no_number(n):
+    return chr(n) < "a"
+
+
+@case(n, fails=(2, 3))
+def a_letter_beyond_those_that_are_known(n):
+    return chr(n * 40) == "x" if n >= 0 else True
+
+
+@case(n)
 def members_by_their_values(n):
     light = Light(n % 3 + 1)
     side = State("idle" if n > 2 else "done")
