@@ -118,6 +118,12 @@ _MODULES = [
      "class M(type): k = 2\nclass C(metaclass=M): pass", "C.k"),
     ("class C(NamedTuple):\n    k: Any = 1", "C().k", "class C(NamedTuple):\n    k: Any = 2", "C().k"),
     ("class C(enum.Enum):\n    k = 1", "C.k.value", "class C(enum.Enum):\n    k = 2", "C.k.value"),
+    ("class C(enum.Enum):\n    k = 1\n    j = 2", "(C.k if x > 0 else C.j).name",
+     "class C(enum.Enum):\n    j = 2\n    k = 1", "(C.k if x > 0 else C.j).name"),
+    ("class C(enum.Enum):\n    k = 1", "C.k is C.k", "class C(enum.Enum):\n    k = 1\n    j = 2", "C.k is C.k"),
+    ("class C(enum.Enum):\n    k = 1\n    def g(s): return 1", "C.k.g()",
+     "class C(enum.Enum):\n    k = 1\n    def g(s): return 2", "C.k.g()"),
+    ("class C(enum.Enum):\n    k = 1\n    j = 1", "C.j.name", "class C(enum.Enum):\n    j = 1\n    k = 1", "C.j.name"),
     (
         "@dataclasses.dataclass(frozen=True)\nclass C:\n    k: int = 1\nc = C()", "c.k",
         "@dataclasses.dataclass(frozen=True)\nclass C:\n    k: int = 1\nc = C(2)", "c.k",
