@@ -13,7 +13,7 @@ from rich.progress import Progress
 
 NAMES = (
     "classes", "control", "dicts", "exceptions", "functions", "gradients", "in_turn", "lists", "nones", "numbers",
-    "objects", "outside", "rows", "special",
+    "objects", "outside", "rows", "special", "states",
 )  # fmt: skip
 FAMILIES = {name: importlib.import_module(f"tests.fuzz.{name}") for name in NAMES}
 

@@ -90,6 +90,8 @@ def same(found: Any, expected: Any) -> bool:
         found = list(zip(*found, strict=True))
     if isinstance(expected, list | tuple):
         return len(found) == len(expected) and all(map(same, found, expected))
+    if isinstance(expected, str):
+        return found == expected.encode()
     found, expected = np.asarray(found), np.asarray(expected)
     if found.shape != expected.shape:
         return False
