@@ -63,7 +63,7 @@ class _Writer(Writer):
     def text(self) -> str:
         return self.pick(
             "w", "v", "w", "v", "'a'", "'bb'", "'c'", "xs[0]", "xs[-1]", "robot.mode", "w[0]", "(w or v)",
-            "f'{w[0]}{v[-1]}'", lambda: f"changed({self.text()})", lambda: f"{self.pick('max', 'min')}({self.text()}, v)",
+            "f'{w[0]}{v[-1]}'", lambda: f"changed({self.text()})", lambda: f"max({self.text()}, v)",
             lambda: f"({self.text()} if {self.condition()} else {self.text()})",
             lambda: f"'abc'[{self.int()} % 3]", lambda: f"xs[{self.int()} % len(xs)]",
             lambda: f"{self.text()}.replace('b', 'c')", lambda: f"{{'a': w, 'bb': 'c'}}.get({self.text()}, v)",
