@@ -220,7 +220,7 @@ never_returns_batched = ab.autobatch(never_returns)
 def changes_dict_across_branch(x):
     found = {"a": x}
     if x > 0:
-        found.update(b=x)  # here
+        found |= {"b": x}  # here
     return found["a"]
 
 

@@ -36,8 +36,9 @@ OF_DICTS = ("item-of-member", "dict-key-of-member", "changed-container", "unhash
 _READERS = ("len", "bool", "list", "tuple", "sorted", "set", "sum", "max", "min", "any", "all", "enumerate", "reversed")
 _METHODS = {  # with how many arguments
     "get": (1, 2), "pop": (1, 2), "setdefault": (2,), "keys": (0,), "values": (0,), "items": (0,), "clear": (0,),
+    "popitem": (0,), "most_common": (0, 1),
 }  # fmt: skip
-_ADDING = ("pop", "setdefault", "clear")
+_ADDING = ("pop", "popitem", "setdefault", "clear", "update")
 _ZEROS: dict[Any, Any] = {int: 0, float: 0.0, bool: False}
 
 
@@ -148,6 +149,8 @@ def _uses(node: gast.AST) -> Iterator[gast.AST]:
         case gast.Call(func=gast.Attribute(value=owner, attr=method), args=args, keywords=[]):
             if len(args) in _METHODS.get(method, ()) and not any(isinstance(a, gast.Starred) for a in args):
                 yield owner
+        case gast.Expr(value=gast.Call(func=gast.Attribute(value=owner, attr="update")) as call):
+            yield from [owner] if _updates(call) is not None else []
         case gast.keyword(arg="key", value=gast.Attribute(value=owner, attr="get")):
             yield owner
         case gast.Call(func=gast.Name(id=reader), args=args) if reader in _READERS:
@@ -160,6 +163,16 @@ def _uses(node: gast.AST) -> Iterator[gast.AST]:
             yield operand
         case gast.For(iter=owner) | gast.comprehension(iter=owner):
             yield owner
+
+
+def _updates(call: gast.Call) -> list[tuple[gast.AST, gast.AST]] | None:
+    """The keys and values of ``d.update({k: v}, name=v)``, if they stand there."""
+    match call.args:
+        case [] | [gast.Dict()] if all(each.arg for each in call.keywords):
+            shown = call.args[0] if call.args else gast.Dict([], [])
+            named = [(constant(each.arg, each.value), each.value) for each in call.keywords]
+            return None if None in shown.keys else [*zip(shown.keys, shown.values, strict=True), *named]
+    return None
 
 
 def _changed_while_gone_through(loop: gast.For) -> Iterator[str]:
@@ -273,6 +286,13 @@ class _Lists(gast.NodeTransformer):
         match node.value:
             case gast.Call(func=gast.Attribute(value=gast.Name(id=name), attr="clear")) if name in self.dicts:
                 return [_cleared(each, node) for each in (self.keys[name], self.values[name])]
+            case gast.Call(func=gast.Attribute(value=gast.Name(id=name), attr="update")) if name in self.dicts:
+                kept: Statements = []  # all of it is there before any is put
+                pairs = [
+                    (self.kept(self.visit(key), kept), self.kept(self.visit(value), kept))
+                    for key, value in _updates(node.value) or ()
+                ]
+                return [*kept, *(self.put(name, key, value, node) for key, value in pairs)]
         return self.generic_visit(node)
 
     def made(self, name: str, node: gast.AST) -> Statements:
@@ -335,6 +355,11 @@ class _Lists(gast.NodeTransformer):
                 return self.call(library.popped, name, [*lists, *arguments], node)
             case "pop", _:
                 return self.call(library.popped_or, name, [*lists, *arguments], node)
+            case "popitem", _:
+                return self.call(library.pop_last, name, lists, node)
+            case "most_common", _:
+                function = library.so_many_most_common if arguments else library.most_common
+                return self.call(function, name, [*lists, *arguments], node)
             case "setdefault", _:
                 position = self.call(library.placed, name, [*lists, *arguments], node)
                 return self.item(name, position, gast.Load(), node)

@@ -25,7 +25,7 @@ from autobatch.language.keys import key
 MODES = dict.fromkeys(OF_DICTS, ("dicts_as_lists",)) | {
     "choice-of-objects": ("nothing_early",),
     "exception-value": ("exceptions_hold",),
-    "member-list-as-python": ("comprehensions_apart",),
+    "member-list-as-python": ("comprehensions_apart", "dicts_as_lists"),
     "none-value": ("nothing_early",),
     "ragged-as-tensor": ("comprehensions_apart", "dicts_as_lists"),
 }

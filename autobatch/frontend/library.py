@@ -327,6 +327,21 @@ def popped_or(keys, values, key, default, of):
     return default
 
 
+def pop_last(keys, values, of):
+    if not keys:
+        raise KeyError("popitem(): dictionary is empty")
+    key = keys.pop()
+    return key, values.pop()
+
+
+def most_common(keys, values, of):
+    return sorted(zip(keys, values), key=lambda pair: pair[1], reverse=True)  # noqa: B905
+
+
+def so_many_most_common(keys, values, count, of):
+    return most_common(keys, values, of)[: max(count, 0)]
+
+
 # By how many arguments the call has.
 _FUNCTIONS: dict[tuple[object, int], Callable] = {
     (math.gcd, 2): gcd, (math.lcm, 2): lcm, (math.comb, 2): comb, (math.perm, 2): perm, (math.fsum, 1): fsum,
@@ -337,6 +352,7 @@ _FUNCTIONS: dict[tuple[object, int], Callable] = {
     (heapq.heappop, 1): heappop, (heapq.heapreplace, 2): heapreplace, (heapq.heappushpop, 2): heappushpop,
     (heapq.heapify, 1): heapify, (bisect.bisect_left, 2): bisect_left, (bisect.bisect_right, 2): bisect_right,
     (find, 3): find, (get, 5): get, (placed, 5): placed, (put, 5): put, (popped, 4): popped, (popped_or, 5): popped_or,
+    (pop_last, 3): pop_last, (most_common, 3): most_common, (so_many_most_common, 4): so_many_most_common,
     (bisect.insort_left, 2): insort_left,
     (bisect.insort_right, 2): insort_right,
 }  # fmt: skip

@@ -90,11 +90,11 @@ def member_slice(v, n):
     return v[n:]  # here
 
 
-@refused("`d.update` of a dict, across a branch", UnsupportedSyntaxError, "a new dict; variables")
+@refused("`d |= e` of a dict, across a branch", UnsupportedSyntaxError, "a new dict; variables")
 def inserted(x):
     parts = {"a": x}
     if x > 0:
-        parts.update(b=x)  # here
+        parts |= {"b": x}  # here
     return parts["a"]
 
 

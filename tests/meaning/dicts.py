@@ -219,3 +219,63 @@ def dicts_of_helpers(n):
     for i in range(n):
         found[i % 2, i] = i
     return squares_of(n), len(found), squares_of(n + 1)
+
+
+@case(np.array([0, 2, 3, 5]))
+def updated(n):
+    d = {}
+    for i in range(n):
+        d.update({i % 3: i, n: d.get(i % 3, 7)})
+        d.update({0: d.get(n, 1), n: d.get(0, 2)})
+    d.update()
+    return len(d), d.get(0, -1), d.get(n, -1), sum(d.values())
+
+
+@case(np.array([0, 2, 3, 5]))
+def updated_by_name(n):
+    d = {"a": n}
+    if n > 2:
+        d.update(b=n, a=d["a"] + 1)
+        d.update({"c": 1}, a=9)
+    return len(d), d["a"], "b" in d, d.get("c", 0)
+
+
+@case(np.array([0, 2, 3, 5]))
+def last_items(n):
+    d, s = {}, 0
+    for i in range(n):
+        d[i * i % 7] = i
+    while d:
+        k, v = d.popitem()
+        s = s * 10 + k + v
+    return s, len(d)
+
+
+@case(np.array([0, 2, 3, 5]))
+def the_last_of_none(n):
+    d = {}
+    for i in range(n):
+        d[i] = i
+    k, v = d.popitem()
+    return k + v
+
+
+@case(np.array([0, 2, 3, 5, 9]))
+def most_common(n):
+    counts = Counter()
+    for i in range(n):
+        counts[i * i % 4] += 1
+    ranked = counts.most_common()
+    first = counts.most_common(n - 2)
+    names = Counter("abracadabra"[i] for i in range(n))
+    best = names.most_common(1)
+    total = 0
+    for k, v in counts.most_common(2):
+        total = total * 10 + k + v
+    return ranked, [k for k, _ in first], best[0][0] if best else "none", len(counts.most_common(-1)), total
+
+
+@case(np.array([0, 2, 3, 5, 9]))
+def counted_at_once(n):
+    counts = Counter([i % 3 for i in range(n)])
+    return counts[0], counts[n], len(counts)
