@@ -4,7 +4,7 @@ import collections
 import dataclasses
 import functools
 import time
-from enum import Enum
+from enum import Enum, Flag
 
 import numpy as np
 import tensorflow as tf
@@ -584,14 +584,14 @@ class Colour(Enum):
     BLUE = 2
 
 
-def gives_a_text_to_tensorflow(x):
-    name = "long" if x > 1.0 else "short"
-    return tf.strings.length(name)  # here
+def gives_texts_to_tensorflow(x):
+    names = ["long" if x > 1.0 else "short"]
+    return tf.strings.length(names)[0]  # here
 
 
 def hashes_a_text(x):
-    name = "long" if x > 1.0 else "short"
-    return hash(name) % 2  # here
+    names = ["long" if x > 1.0 else "short"]
+    return {name: 1 for name in names}["long"]  # here
 
 
 def puts_a_key_for_some(x):
@@ -605,6 +605,28 @@ LETTERS = "".join(map(chr, range(300)))
 
 def spells_too_much(x):
     return LETTERS[tf.cast(x, tf.int32)] == "a"  # here
+
+
+class Access(Flag):
+    READ = 1
+    WRITE = 2
+
+
+def makes_a_flag_of_a_number(x):
+    return Access(tf.cast(x, tf.int32)).value  # here
+
+
+def makes_an_enum(x):
+    sides = Enum("Sides", "LEFT RIGHT")
+    side = sides.LEFT  # here
+    while x > 0:
+        side, x = sides.RIGHT, x - 1.0
+    return x if side is sides.LEFT else -x
+
+
+def slices_by_steps(x):
+    n = tf.cast(x, tf.int32)
+    return "abcd"[n::2] == "bd"  # here
 
 
 class Metres(int):
@@ -725,9 +747,10 @@ CASES = [
     (takes_a_number, UnsupportedSyntaxError), (asks_a_cache, UnsupportedSyntaxError),
     (augments_a_shared_array, UnsupportedSyntaxError), (augments_an_object_in_a_list, UnsupportedSyntaxError),
     (changes_a_list_of_the_class, UnsupportedSyntaxError), (chooses_of_a_class_of_ints, TypeMismatchError),
-    (gives_a_text_to_tensorflow, TypeMismatchError), (hashes_a_text, TypeMismatchError),
+    (gives_texts_to_tensorflow, TypeMismatchError), (hashes_a_text, TypeMismatchError),
     (puts_a_key_for_some, TypeMismatchError), (spells_too_much, TypeMismatchError),
-    (returns_an_enum, TypeMismatchError),
+    (returns_an_enum, TypeMismatchError), (makes_a_flag_of_a_number, TypeMismatchError),
+    (makes_an_enum, UnsupportedSyntaxError), (slices_by_steps, TypeMismatchError),
     (appends_a_list_to_itself, UnsupportedSyntaxError),
     (augments_a_list_in_a_list, UnsupportedSyntaxError),
     (reads_an_exception, UnsupportedSyntaxError), (catches_deep_calls, UnsupportedSyntaxError),

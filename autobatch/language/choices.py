@@ -103,12 +103,15 @@ def _choosable(value: Any, left: Any, right: Any, dtype: tf.DType | None) -> tf.
         tensor = None
     if tensor is None or tensor.dtype == tf.string:
         raise errors.TypeMismatchError(
-            f"Members choose between {described(left)} and {described(right)}, of which one is neither a tensor nor a "
-            "number.",
+            f"Members choose between {_shown(left)} and {_shown(right)}, of which one is neither a tensor nor a number.",
             help="choose between numbers, or between texts.",
             kind="choice-of-objects",
         )
     return tensor
+
+
+def _shown(value: Any) -> str:
+    return f"a Python {value.kind.__name__}" if isinstance(value, WeakScalar) else described(value)
 
 
 def ifexp(condition: Any, yes: Callable[[], Any], no: Callable[[], Any]) -> Any:

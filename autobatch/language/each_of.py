@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import enum
 import functools
+import itertools
+import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
 
 from autobatch import context, errors
 from autobatch.language.choices import ifexp, limited_where
+from autobatch.language.containers import contents
 from autobatch.language.keys import key
 from autobatch.language.one_of import Known, OneOf, are_apart, at, described, looked_up
 from autobatch.language.raising import raise_
@@ -41,6 +44,46 @@ def each(function: Callable[[Any], Any], value: Any) -> Any:
     return _of_number([made.get(k, anything) for k in range(len(value.options))], number)
 
 
+def called(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
+    """``function(*inputs)``; where it does not take one of several, as Python's own functions do not, done with each.
+
+    Not where it has changed something in place, which it would do more than once.
+    """
+    several = [value for value in inputs if isinstance(value, OneOf)]
+    if not several or math.prod(len(value.options) for value in several) > MOST_WAYS:
+        return function(*inputs)
+    before = [*map(contents, inputs)]
+    try:
+        return function(*inputs)
+    except (errors.TypeMismatchError, TypeError, AttributeError) as error:  # another value might do
+        if before != [*map(contents, inputs)]:
+            raise
+        try:
+            made = each(lambda way: function(*_chosen(inputs, way)), _ways(several))
+        except Exception:
+            raise error from error.__cause__
+        if before != [*map(contents, inputs)]:
+            raise
+        return made
+
+
+MOST_WAYS = 64  # in which several of them come together
+
+
+def _ways(several: Sequence[OneOf]) -> OneOf:
+    """All that these are together, as one of several tuples."""
+    number = tf.zeros([], tf.int64)
+    for value in several:
+        number = number * len(value.options) + value.number.tensor
+    ways: Any = itertools.product(*(value.options for value in several))
+    return OneOf((*ways,), WeakScalar(number, int))
+
+
+def _chosen(inputs: Sequence[Any], way: Sequence[Known]) -> list[Any]:
+    options = iter(way)
+    return [next(options) if isinstance(value, OneOf) else value for value in inputs]
+
+
 def member_of(cls: type[enum.Enum]) -> Callable[..., Any]:
     """``cls`` called: the member that has a value."""
 
@@ -49,6 +92,12 @@ def member_of(cls: type[enum.Enum]) -> Callable[..., Any]:
             return each(cls, value)
         if not per_member(value):
             return cls(value, *rest, **options)
+        if cls._missing_.__func__ is not enum.Enum._missing_.__func__:  # type: ignore[attr-defined]
+            raise errors.TypeMismatchError(
+                f"A member of `{cls.__name__}` is made of a number that differs between members.",
+                help="tell the cases apart by if and elif; of a Flag, combine its members: f |= Access.READ.",
+                kind="member-of-number",
+            )
         members = [member for member in cls if isinstance(member.value, bool | int | float)]
         found = tf.stack([tf.convert_to_tensor(value == member.value) for member in members] or [tf.constant(False)])
         failure = f"no {cls.__name__} has this value"

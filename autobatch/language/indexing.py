@@ -11,13 +11,13 @@ import numpy as np
 import tensorflow as tf
 
 from autobatch import context, errors
-from autobatch.language import choices, dicts, list_methods
+from autobatch.language import choices, dicts, letters, list_methods
 from autobatch.language.advanced_indexing import is_advanced, picked, replaced
 from autobatch.language.containers import contents
 from autobatch.language.each_of import each
 from autobatch.language.lists import MemberList, is_list, item_at
 from autobatch.language.objects import MemberObject, users_class
-from autobatch.language.one_of import OneOf, among, at, is_any, options_of
+from autobatch.language.one_of import OneOf, among, is_any, options_of
 from autobatch.language.rounding import check_exact, check_known
 from autobatch.language.structs import Rows
 from autobatch.language.values import (
@@ -90,13 +90,15 @@ def _got(value: Any, index: Any) -> Any:
         method = getattr(type(value), "__getitem__", None)
         if isinstance(method, FunctionType) and context.is_users(method.__code__):
             return value[index]
+        if isinstance(value, str | bytes) and isinstance(index, slice) and _is_member_slice(index):
+            return letters.part(value, index)
         _check_slices(index)
         if isinstance(value, list | tuple) and per_member(index):
             return _chosen(value, +index if python_kind(index) is bool else index)
         if not _has_member_index(index):
             return value[index]
         if isinstance(value, str):
-            return at([*value], _position(index, len(value)))
+            return letters.letter(value, lambda: _position(index, len(value)))
         if isinstance(value, dict):
             found = _chosen([*value.values()], dicts.position_of(value, index))
             context.view(found, value)
@@ -332,7 +334,7 @@ def rows(value: Any) -> Any:
 
 def unroll_first(value: Any, *beside: Any) -> Any:
     """Asks for the loop over ``value`` to be unrolled, or rolled where members differ in how long it is."""
-    if isinstance(value, Rows | MemberList):
+    if isinstance(_iterable(value), Rows | MemberList):
         raise UnlikeItemsError(ROLLED)
     raise UnlikeItemsError(_shortest(value, *beside))
 

@@ -115,17 +115,26 @@ def are_apart(options: Sequence[Known]) -> bool:
 
 def among(options: Sequence[Known], value: Any) -> OneOf:
     """A value that is one of these, as one of them all."""
-    places = {_identity(option): k for k, option in enumerate(options)}
     if not isinstance(value, OneOf):
-        return OneOf((*options,), _number(tf.constant(places[_identity(value)], tf.int64)))
+        return OneOf((*options,), _number(tf.constant(_place(options, value), tf.int64)))
     return OneOf((*options,), _number(renumbered(options, value, value.number.tensor)))
 
 
 def renumbered(options: Sequence[Known], value: OneOf, numbers: tf.Tensor) -> tf.Tensor:
     """The numbers among these of what has numbers among the value's options."""
-    places = {_identity(option): k for k, option in enumerate(options)}
-    table = [places[_identity(option)] for option in value.options]
+    table = [_place(options, option) for option in value.options]
     return numbers if table == [*range(len(table))] else looked_up(table, tf.int64, numbers)
+
+
+def _place(options: Sequence[Known], option: Known) -> int:
+    for k, each in enumerate(options):
+        if _identity(each) == _identity(option):
+            return k
+    raise errors.UnsupportedSyntaxError(
+        f"The class of {named(option)} is made anew each time that the program is looked at.",
+        help="make the class outside of the function.",
+        kind="changing-class",
+    )
 
 
 def at(options: Sequence[Any], number: tf.Tensor) -> OneOf:

@@ -14,6 +14,7 @@ from autobatch.ir.representation import stored_from
 from autobatch.ir.typed import Check
 from autobatch.ir.types import Exact, Static, dynamic, opaque, type_of
 from autobatch.language.containers import contents, parts_of
+from autobatch.language.each_of import called
 from autobatch.language.indexing import UnlikeItemsError
 from autobatch.tracing.catching import functions_run, refuse_catching
 from autobatch.tracing.explain import raise_at
@@ -71,7 +72,7 @@ def execute(ops: Sequence[ir.Assign], env: dict[str, Any], graph: tf.Graph | Non
                 context.collected_choices() as chosen,
                 context.kept() as kept,
             ):
-                outputs = op.function.call(*inputs)
+                outputs = called(op.function.call, inputs)
             adopt(outputs, op.function.call, inputs)
         except UnlikeItemsError as loop:
             raise UnlikeItemsError(loop.count, variable=loop.variable or op.outputs[0]) from None

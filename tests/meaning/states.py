@@ -601,3 +601,42 @@ def letters_of_texts_of_one_length(n):
     for c in word:
         found = found * 2 + (c == "b")
     return found, word[n % 4], word == word[::-1], word[1:3], word.count("b"), word.find("c")
+
+
+def longest(first, second):
+    return max(first, second, key=len)
+
+
+@case(n)
+def functions_of_pythons_own(n):
+    w = "abcab" if n > 2 else "b" if n else ""
+    v = "b" if n % 2 else "a"
+    found = w.find(v), "abc".index(v), w.replace(v, "_"), "-".join([w, v]), str.upper(w), w.startswith(v), w.split(v)[0]
+    letters = len(set(w)), set(w) == {"b"}, all(c in "ab" for c in w), w.count(v), longest(w, v), max(w, v, key=len)
+    return found, letters, {w: 1}.get("b", 0), "%s-%s" % (w, v), w.__len__(), w.__contains__("c")
+
+
+@case(n)
+def parts_of_texts(n):
+    w = "hello" if n > 2 else "ab"
+    return w[:n], w[n:], w[n : n + 2], "abcd"[-n:], w[1:], [w[i : i + 2] for i in range(0, len(w), 2)]
+
+
+@case(n)
+def an_empty_text(n):
+    w = ["abc", "hello", "", "zz"][n % 4]
+    return w[n % 5]
+
+
+@case(n, refused="member-of-number")
+def a_flag_of_a_number(n):
+    return Access(n % 4).value
+
+
+@case(n, refused="changing-class")
+def an_enum_of_the_function(n):
+    C = enum.Enum("C", "A B")
+    c = C.A
+    for _ in range(n):
+        c = C.B if c is C.A else C.A
+    return c.name
