@@ -103,7 +103,7 @@ def _choosable(value: Any, left: Any, right: Any, dtype: tf.DType | None) -> tf.
         tensor = None
     if tensor is None or tensor.dtype == tf.string:
         raise errors.TypeMismatchError(
-            f"Members choose between {_shown(left)} and {_shown(right)}, of which one is neither a tensor nor a number.",
+            f"Members choose between {_shown(left)} and {_shown(right)}, one of them no tensor and no number.",
             help="choose between numbers, or between texts.",
             kind="choice-of-objects",
         )
