@@ -624,6 +624,20 @@ def makes_an_enum(x):
     return x if side is sides.LEFT else -x
 
 
+PRICES = {"long": 3}
+
+
+def asks_without_a_default(x):
+    return PRICES.get("long" if x > 1.0 else "short") is None  # here
+
+
+def grows_a_text(x):
+    bar = ""
+    while x > 0:
+        bar, x = bar + "=", x - 1.0  # here
+    return len(bar)
+
+
 def slices_by_steps(x):
     n = tf.cast(x, tf.int32)
     return "abcd"[n::2] == "bd"  # here
@@ -751,6 +765,7 @@ CASES = [
     (puts_a_key_for_some, TypeMismatchError), (spells_too_much, TypeMismatchError),
     (returns_an_enum, TypeMismatchError), (makes_a_flag_of_a_number, TypeMismatchError),
     (makes_an_enum, UnsupportedSyntaxError), (slices_by_steps, TypeMismatchError),
+    (asks_without_a_default, TypeMismatchError), (grows_a_text, TypeMismatchError),
     (appends_a_list_to_itself, UnsupportedSyntaxError),
     (augments_a_list_in_a_list, UnsupportedSyntaxError),
     (reads_an_exception, UnsupportedSyntaxError), (catches_deep_calls, UnsupportedSyntaxError),

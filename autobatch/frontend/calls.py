@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import dis
 import enum
 import inspect
 import random
@@ -262,7 +263,8 @@ class Calls(OptionalAttributes):
         values = {name: self.static_value(v) if isinstance(v, gast.AST) else v for name, v in given.items()}
         numbers = bool | int | float | np.ndarray | np.generic | list | tuple | tf.Tensor | None
         known = {name: v for name, v in values.items() if v is not UNKNOWN and not isinstance(v, numbers)}
-        return [name for name, value in known.items() if callee.undecorated or callable(value)]
+        assigned = {each.argval for each in dis.get_instructions(callee.function) if each.opname == "STORE_FAST"}
+        return [v for v, value in known.items() if callable(value) or (callee.undecorated and v not in assigned)]
 
     def is_function(self, node: gast.AST) -> bool:
         """Whether this names a nested function that is one of the program's own, or is a lambda that calls one."""
@@ -275,7 +277,9 @@ class Calls(OptionalAttributes):
 
     def default(self, callee: Callee, name: str, at: gast.AST) -> gast.AST:
         value = signature(callee.function).parameters[name].default
-        if value is None or isinstance(value, bool | int | float | str):
+        if isinstance(value, enum.Enum):
+            return load(self.bind(name, value), at)
+        if value is None or isinstance(value, bool | int | float | str | bytes):
             return constant(value, at)
         self.refuse(
             at, f"the default of `{name}`, a {type(value).__name__}", "pass the argument.", kind="default-value"

@@ -32,7 +32,10 @@ from autobatch.frontend.source import Source
 from autobatch.frontend.syntax import SCOPES, Namer, Statements, assign, bound_names, constant, load, thunk
 
 # The messages of what Python's own dicts cannot do for members.
-OF_DICTS = ("item-of-member", "dict-key-of-member", "changed-container", "unhashable-member")
+OF_DICTS = (
+    "item-of-member", "dict-key-of-member", "changed-container", "unhashable-member", "key-of-some-members",
+    "hash-of-one-of-several",
+)  # fmt: skip
 _READERS = ("len", "bool", "list", "tuple", "sorted", "set", "sum", "max", "min", "any", "all", "enumerate", "reversed")
 _METHODS = {  # with how many arguments
     "get": (1, 2), "pop": (1, 2), "setdefault": (2,), "keys": (0,), "values": (0,), "items": (0,), "clear": (0,),

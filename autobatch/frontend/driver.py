@@ -27,6 +27,8 @@ MODES = dict.fromkeys(OF_DICTS, ("dicts_as_lists",)) | {
     "exception-value": ("exceptions_hold",),
     "member-list-as-python": ("comprehensions_apart", "dicts_as_lists"),
     "none-value": ("nothing_early",),
+    "object-across-branch": ("dicts_as_lists",),
+    "one-of-several-as-python": ("dicts_as_lists",),
     "ragged-as-tensor": ("comprehensions_apart", "dicts_as_lists"),
 }
 

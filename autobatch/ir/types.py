@@ -106,12 +106,18 @@ class JoinError(Exception):
     """Two types have no common type; the argument says why."""
 
 
+class TooManyError(JoinError):
+    """One of several would be one of too many."""
+
+
 def type_of(value: Any) -> Type:
     """The type of a value that user code computed while it was traced."""
     try:
         return tf.nest.map_structure(_leaf_type, value)
     except TypeError:  # tf.nest sorts keys
-        return Opaque("dict of keys of unlike types", "use keys of one type.")
+        return Opaque("dict of keys that have no order", "use numbers or texts as keys.")
+    except ValueError:  # or makes no other of its class
+        return Opaque(f"{type(value).__module__}.{type(value).__qualname__} object")
 
 
 def _leaf_type(value: Any) -> Leaf:
@@ -288,13 +294,26 @@ def _one_of(left: Any, right: Any) -> OneOf:
     try:
         return OneOf(options_of(left, right), Weak(int, near=True))
     except TypeMismatchError as error:
-        raise JoinError(str(error)) from None
+        raise TooManyError(str(error)) from None
 
 
 def parted(old: Type, new: Type) -> bool:
     """Whether the new type, joined from the old one, has one of several where that has a known value."""
     return any(isinstance(leaf, Static) and is_known(leaf.value) and leaf != other
                for leaf, other in zip(leaves(old), leaves(new), strict=False))  # fmt: skip
+
+
+def options_in(type_: Type) -> int:
+    """Of how many values the parts are that are one of several."""
+    count = 0
+
+    def add(node: OneOf) -> OneOf:
+        nonlocal count
+        count += len(node.options)
+        return node
+
+    map_nodes(OneOf, add, type_)
+    return count
 
 
 def list_of(lists: Sequence[Any], capacity: int = 0) -> Type:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import tensorflow as tf
@@ -13,7 +13,7 @@ from autobatch.language.containers import contents
 from autobatch.language.list_methods import chosen_list
 from autobatch.language.lists import MemberList, copied_into, is_list
 from autobatch.language.objects import ABSENT, MemberObject, truth_method, users_class
-from autobatch.language.one_of import OneOf, among, described, is_any, looked_up, options_of
+from autobatch.language.one_of import OneOf, Whole, among, described, is_any, looked_up, options_of, whole
 from autobatch.language.rounding import check_exact, check_known
 from autobatch.language.structs import map_nodes
 from autobatch.language.values import (
@@ -123,7 +123,7 @@ def ifexp(condition: Any, yes: Callable[[], Any], no: Callable[[], Any]) -> Any:
     if is_list(left) and is_list(right) and (MemberList in (type(left), type(right)) or len(left) != len(right)):
         return chosen_list(known, left, right)
     if tf.nest.is_nested(left) and not isinstance(left, OneOf):
-        a, b = (map_nodes(OneOf, _Whole, side) for side in (left, right))
+        a, b = (map_nodes(OneOf, Whole, side) for side in (left, right))
         tf.nest.assert_same_structure(a, b)
         chosen = left if left is right else tf.nest.map_structure(lambda a, b: _choice(known, a, b), a, b)
         for side in (left, right) if left is not right else ():
@@ -134,13 +134,6 @@ def ifexp(condition: Any, yes: Callable[[], Any], no: Callable[[], Any]) -> Any:
             context.view(chosen, right)
         return chosen
     return _choice(known, left, right)
-
-
-@dataclass(frozen=True)
-class _Whole:
-    """A value that ``tf.nest`` is not to take apart."""
-
-    value: OneOf
 
 
 def limited_to(condition: tf.Tensor, side: Callable[[], Any]) -> Any:
@@ -158,7 +151,7 @@ def limited_where(condition: Callable[[], tf.Tensor], side: Callable[[], Any]) -
 
 
 def _choice(condition: tf.Tensor, left: Any, right: Any) -> Any:
-    left, right = (side.value if isinstance(side, _Whole) else side for side in (left, right))
+    left, right = whole(left), whole(right)
     if left is right or right is ABSENT:
         return left
     if left is ABSENT:

@@ -34,6 +34,13 @@ def get(value: Any, key: Any, *default: Any) -> Any:
     """``value.get(key, default)``"""
     if not isinstance(value, Mapping):
         return value.get(key, *default)
+    missing = [option for option in key.options if option not in value] if isinstance(key, OneOf) else []
+    if missing and not default and len(missing) < len(key.options):
+        raise errors.TypeMismatchError(
+            f"This is None for some members: there is no key {missing[0]!r}.",
+            help="say what it is then: table.get(x, -1).",
+            kind="get-without-default",
+        )
     return each(lambda option: value.get(option, *default), key)
 
 

@@ -17,9 +17,9 @@ from autobatch.language.containers import contents
 from autobatch.language.each_of import each
 from autobatch.language.lists import MemberList, is_list, item_at
 from autobatch.language.objects import MemberObject, users_class
-from autobatch.language.one_of import OneOf, among, is_any, options_of
+from autobatch.language.one_of import OneOf, Whole, among, is_any, options_of, whole
 from autobatch.language.rounding import check_exact, check_known
-from autobatch.language.structs import Rows
+from autobatch.language.structs import Rows, map_nodes
 from autobatch.language.values import (
     WIDE_DTYPES,
     WeakScalar,
@@ -179,19 +179,14 @@ def _chosen(value: Any, position: Any) -> Any:
         list_methods.copied_into(value)
         table, kind = found
         return WeakScalar(getitem(table, position), kind)
-    if is_any(*value) and value:
-        options = options_of(*value)
-        numbers = tf.stack([among(options, part).number.tensor for part in value])
-        return OneOf(options, WeakScalar(getitem(numbers, position), int, near=True))
     for part in [value, *value]:
         list_methods.copied_into(part)
     if any(isinstance(part, MemberList) for part in value) or len({len(p) for p in value if isinstance(p, list)}) > 1:
         values = list_methods.as_member_list(value)
         return item_at(values, list_methods.position(values, position))
     try:
-        if any(isinstance(part, str) for part in tf.nest.flatten(value)):
-            raise TypeError("strings")
-        chosen = tf.nest.map_structure(lambda *parts: _chosen_leaf(parts, position), *value)
+        wholes = [map_nodes(OneOf, Whole, part) for part in value]
+        chosen = tf.nest.map_structure(lambda *parts: _chosen_leaf([*map(whole, parts)], position), *wholes)
         context.choice(chosen, contents(chosen))
         context.view(chosen, value)
         return chosen
@@ -224,6 +219,10 @@ def _of_numbers(value: Sequence[Any]) -> tuple[tf.Tensor, type] | None:
 
 
 def _chosen_leaf(parts: Sequence[Any], position: Any) -> Any:
+    if is_any(*parts):
+        options = options_of(*parts)
+        numbers = tf.stack([among(options, part).number.tensor for part in parts])
+        return OneOf(options, WeakScalar(getitem(numbers, position), int, near=True)) if len(options) > 1 else parts[0]
     if all(isinstance(part, WeakScalar | bool | int | float) for part in parts):
         numbers = [part if isinstance(part, WeakScalar) else weak(part) for part in parts]
         kind = max((number.kind for number in numbers), key=_KINDS.index)

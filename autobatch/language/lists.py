@@ -122,7 +122,9 @@ def derived(value: MemberList, *sources: Any) -> MemberList:
 
 def _changeable(item: Any) -> bool:
     """Whether an item is, or holds, a container that can be changed in place, as a tuple of numbers cannot."""
-    return any(map(_changeable, item)) if isinstance(item, tuple) else tf.nest.is_nested(item)
+    if isinstance(item, tuple):
+        return any(map(_changeable, item))
+    return tf.nest.is_nested(item) and not isinstance(item, OneOf)
 
 
 def copied_into(values: Any) -> None:

@@ -67,6 +67,18 @@ class OneOf:
         return isinstance(self.number, WeakScalar)
 
 
+@dataclasses.dataclass(frozen=True)
+class Whole:
+    """One of several, as a leaf that ``tf.nest`` does not take apart."""
+
+    value: OneOf
+
+
+def whole(value: Any) -> Any:
+    """What ``Whole`` has made a leaf of; any other value as it is."""
+    return value.value if isinstance(value, Whole) else value
+
+
 def is_known(value: Any) -> bool:
     """Whether members may differ in having this or another."""
     return isinstance(value, Known)

@@ -10,6 +10,7 @@ from autobatch import context, errors
 from autobatch.language.indexing import parts_of, rows
 from autobatch.language.list_methods import sliced
 from autobatch.language.lists import MemberList, item_at
+from autobatch.language.one_of import OneOf
 from autobatch.language.values import WeakScalar
 
 
@@ -21,6 +22,7 @@ def unpack(value: Any, count: int) -> Any:
             help="for one member this is a scalar: the batch axis is not there.",
             kind="wrong-unpacking",
         )
+    value = rows(value) if isinstance(value, OneOf) else value
     if isinstance(value, MemberList):
         failure = f"a list of another length is unpacked into {count} targets"
         context.check(tf.equal(value.length.tensor, count), errors.raised_by_members(ValueError), failure)
@@ -36,6 +38,7 @@ def unpack(value: Any, count: int) -> Any:
 
 def unpack_rest(value: Any, before: int, after: int) -> tuple:
     """``value``, with a list of what stands between the first and the last items: for ``a, *rest, b = value``."""
+    value = rows(value) if isinstance(value, OneOf) else value
     if isinstance(value, MemberList):
         length, least = value.length.tensor, before + after
         failure = f"not enough values to unpack (expected at least {least})"

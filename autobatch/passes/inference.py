@@ -22,12 +22,14 @@ from autobatch.ir.types import (
     Shared,
     Static,
     Tensor,
+    TooManyError,
     Type,
     Weak,
     describe,
     join,
     leaves,
     opaque,
+    options_in,
     parted,
     same,
 )  # fmt: skip
@@ -44,6 +46,7 @@ from autobatch.passes.region_types import OF_VALUES, Traces
 from autobatch.passes.results import check_results
 from autobatch.passes.separate_calls import one_for_each_call
 from autobatch.passes.simplify import decide_branches, simplified
+from autobatch.passes.versions import with_versions
 from autobatch.tracing.explain import NoneOperandError
 
 
@@ -62,6 +65,11 @@ def infer(program: ir.Program) -> TypedProgram:
             return _typed(program, traces)
         except (_Raises, _NeverReturn) as found:
             program = found.told(program)
+        except _Grows as found:
+            split = with_versions(program, found.function, found.variables)
+            if split is program:
+                raise found.error from None
+            program = split
         except _TypesOfCalls as found:
             separated = one_for_each_call(program, found.function)
             if separated is program:
@@ -162,6 +170,13 @@ class _NoneSometimes(Exception):  # noqa: N818 (a request, not an error)
         self.variable, self.error = variable, error
 
 
+class _Grows(Exception):  # noqa: N818 (a request, not an error)
+    """One of a function's variables is one of more and more texts, each made of the one before, perhaps in its turn."""
+
+    def __init__(self, function: str, variables: Collection[str], error: Exception):
+        self.function, self.variables, self.error = function, variables, error
+
+
 class _TypesOfCalls(Exception):  # noqa: N818 (a request, not an error)
     """A function's argument is of one type at one call and of another at the next."""
 
@@ -184,6 +199,7 @@ class _Inference:
         self.unlike: dict[tuple[str, int], UnlikeItemsError] = {}
         self.failures: dict[tuple[str, int], Exception] = {}
         self.augments = False
+        self.widened: dict[Variable, int] = {}  # how often it has become one of more texts
         self.escaping = {f.name: _read_elsewhere(f) for f in program.functions}
 
     def run(self) -> None:
@@ -230,6 +246,8 @@ class _Inference:
         old = self.types.get(variable)
         try:
             new = type_ if old is None else join(old, type_)
+        except TooManyError:
+            raise self.too_many(variable, location) from None
         except JoinError:
             found = self.mismatch(variable, type_, location)
             if Static(None) in (old, type_):
@@ -237,6 +255,10 @@ class _Inference:
             function, name = variable
             raise (_TypesOfCalls(function, found) if name in self.program[function].inputs else found) from None
         if old is None or not same(old, new):
+            if old is not None and options_in(old) < options_in(new):
+                self.widened[variable] = self.widened.get(variable, 0) + 1
+                if self.widened[variable] > MOST_WIDENED:
+                    raise self.too_many(variable, location)
             if old is not None and parted(old, new):
                 self.keep_apart(variable, type_, location)
             most = MOST_NESTED + (variable[0] == "__init__")  # told where the caller has it
@@ -255,6 +277,16 @@ class _Inference:
         function, name = variable
         if name in self.program[function].inputs and one_for_each_call(self.program, function) is not self.program:
             raise _TypesOfCalls(function, self.mismatch(variable, type_, location))
+
+    def too_many(self, variable: Variable, location: ir.Location) -> Exception:
+        texts = [v for (function, v), type_ in self.types.items() if function == variable[0] and options_in(type_)]
+        error = errors.TypeMismatchError(
+            f"`{variable[1].split('.')[0]}` may be one of more and more texts, or members of an enum.",
+            [(location, "")],
+            "a loop makes no text longer with each turn; go over ab.unroll(range(3)), or put the parts into a list.",
+            kind="texts-without-end",
+        )
+        return _Grows(variable[0], texts, error)
 
     def mismatch(self, variable: Variable, type_: Type, location: ir.Location) -> Exception:
         function, name = variable
@@ -425,6 +457,7 @@ def _shape_to_start_from(old: Type, new: Type) -> list[int] | None:
     return None
 
 
+MOST_WIDENED = 40  # times that a variable becomes one of more texts
 MOST_NESTED = 30  # structures in structures; what a loop puts into itself has no end
 BUSHY = 7, 100  # so deep, and with so many leaves: a tree of objects, which doubles with each turn
 

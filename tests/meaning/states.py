@@ -2,9 +2,12 @@
 
 # ruff: noqa
 import enum
+from collections import defaultdict
 from dataclasses import dataclass
 
 import numpy as np
+
+import autobatch as ab
 
 from tests.meaning.case import case
 
@@ -410,11 +413,11 @@ def asked_with_a_default(n):
     return PRICE.get(kind, -1), PRICE.get(kind, n), {"x": 1}.get(kind, 0)
 
 
-@case(n, refused="key-of-some-members")
+@case(n)
 def a_key_for_some(n):
     names = {"a": 0}
     names["a" if n > 2 else "b"] = n
-    return names["a"]
+    return names["a"], len(names), list(names)
 
 
 @case(n, refused="path-types-differ")
@@ -482,7 +485,102 @@ def a_text_of_members(n):
     return f"{word}{n}"
 
 
-@case(n, refused="path-types-differ")
+@case(n)
+def a_text_that_grows_by_steps(n):
+    s = ""
+    if n % 3 == 0:
+        s += "Fizz"
+    if n % 5 == 0:
+        s += "Buzz"
+    word = "a"
+    while n > 3:
+        word = "b" + ("c" if n % 2 else "d")
+        n -= 4
+    if word != "a" and n:
+        word = word + word[0] if n > 1 else "x" + word
+    bits = ""
+    for i in ab.unroll(range(3)):
+        bits += "1" if n & (1 << i) else "0"
+    return s or "none", word, bits
+
+
+@case(n)
+def in_a_grid(n):
+    grid = [["."] * 3 for _ in range(2)]
+    grid[n % 2][n % 3] = "X"
+    code = [("push", 2), ("add", 0), ("push", n)]
+    op, a = code[n % 3]
+    row = grid[0]
+    return row, grid[1][0], op, a, ["-"] * 2
+
+
+@case(n)
+def by_two_keys(n):
+    table = {("a", Light.RED): 1, ("a", Light.GREEN): 2, ("b", Light.RED): 3}
+    s, light = "a" if n > 2 else "b", Light.RED if n % 2 else Light.GREEN
+    first, second = "ab" if n else "cd"
+    return table.get((s, light), 0), (s, light) in table, first, second
+
+
+@case(n)
+def members_of_an_enum_as_keys(n):
+    count = {Light.RED: 0, Light.GREEN: 5}
+    light = Light.RED
+    for _ in range(n):
+        count[light] += 1
+        if count[light] > 2:
+            light = Light.GREEN
+    return count[Light.RED], count[Light.GREEN]
+
+
+@case(n)
+def filled_at_letters(n):
+    word, found, groups = "hello" if n > 2 else "abba", {}, defaultdict(int)
+    for c in word:
+        found[c] = found.get(c, 0) + 1
+        groups[c] += n
+    return len(found), found["l"] if "l" in found else 0, groups["b"], max(found.values())
+
+
+@case(n)
+def beside_numbers(n):
+    level = Level.HIGH if n > 2 else Level.LOW
+    total = 0
+    for k in range(level):
+        total += k
+    return n + level, n - level, n * level, n < level, total, sum([level, level])
+
+
+class Pair(tuple, enum.Enum):
+    UP = (0, 1)
+    RIGHT = (1, 0)
+
+
+@case(n, refused="object-across-branch")
+def an_enum_of_tuples(n):
+    pair = Pair.UP
+    if n > 2:
+        pair = Pair.RIGHT
+    return pair[0]
+
+
+def restarted(k, state=State.IDLE):
+    if k > 2:
+        state = State.DONE
+    return state.value
+
+
+@case(n)
+def an_argument_that_is_set(n):
+    return restarted(n), restarted(n + 1, State.HEATING)
+
+
+@case(n, refused="get-without-default")
+def none_for_some(n):
+    return PRICE.get("child" if n > 2 else "senior") is None
+
+
+@case(n, refused="texts-without-end")
 def a_text_that_grows(n):
     s = ""
     while n > 0:
