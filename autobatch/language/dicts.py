@@ -10,7 +10,7 @@ import tensorflow as tf
 from autobatch import context, errors
 from autobatch.language import list_methods
 from autobatch.language.choices import ifexp
-from autobatch.language.each_of import each
+from autobatch.language.each_of import each_key
 from autobatch.language.one_of import OneOf
 from autobatch.language.values import WeakScalar, python_kind
 
@@ -41,7 +41,7 @@ def get(value: Any, key: Any, *default: Any) -> Any:
             help="say what it is then: table.get(x, -1).",
             kind="get-without-default",
         )
-    return each(lambda option: value.get(option, *default), key)
+    return each_key(lambda option: value.get(option, *default), key)
 
 
 def put(value: dict, key: OneOf, item: Any) -> dict:

@@ -44,6 +44,14 @@ def each(function: Callable[[Any], Any], value: Any) -> Any:
     return _of_number([made.get(k, anything) for k in range(len(value.options))], number)
 
 
+def each_key(function: Callable[[Any], Any], key: Any) -> Any:
+    """``function(key)``, of a key that may be a tuple with some that are one of several."""
+    for k, part in enumerate(key if isinstance(key, tuple) else ()):
+        if isinstance(part, OneOf):
+            return each(lambda option, k=k: each_key(function, (*key[:k], option, *key[k + 1 :])), part)
+    return each(function, key)
+
+
 def called(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
     """``function(*inputs)``; where it does not take one of several, as Python's own functions do not, done with each.
 

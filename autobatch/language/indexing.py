@@ -14,7 +14,7 @@ from autobatch import context, errors
 from autobatch.language import choices, dicts, letters, list_methods
 from autobatch.language.advanced_indexing import is_advanced, picked, replaced
 from autobatch.language.containers import contents
-from autobatch.language.each_of import each
+from autobatch.language.each_of import each, each_key
 from autobatch.language.lists import MemberList, is_list, item_at
 from autobatch.language.objects import MemberObject, users_class
 from autobatch.language.one_of import OneOf, Whole, among, is_any, options_of, whole
@@ -71,10 +71,14 @@ def getitem(value: Any, index: Any) -> Any:
         return _row(value, index)
     if isinstance(value, MemberObject):
         return users_class(value).__getitem__(value, index)  # type: ignore[attr-defined]
-    if isinstance(index, OneOf):
-        return each(lambda option: getitem(value, option), index)
+    if isinstance(index, OneOf) or (isinstance(value, dict) and isinstance(index, tuple)):
+        return each_key(lambda key: _item_of(value, key), index)
     if isinstance(value, OneOf):
         return each(lambda option: getitem(option, index), value)
+    return _item_of(value, index)
+
+
+def _item_of(value: Any, index: Any) -> Any:
     result = _got(value, index)
     if is_tensor(value) and not is_advanced(index):
         context.view(result, value)

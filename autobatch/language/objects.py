@@ -216,7 +216,7 @@ def _of_fields(cls: type, name: str) -> Callable[[Any, Any], Any]:
     fields = compared_fields(cls, name)
 
     def compare(self: Any, other: Any) -> Any:
-        if type(self) is not type(other):
+        if not is_a(other, cls):  # an object from outside is of the user's own class
             return NotImplemented
         left, right = (tuple(getattr(value, field) for field in fields) for value in (self, other))
         return FIELDWISE[name](left, right)

@@ -11,7 +11,7 @@ import collections
 import copy
 import functools
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from types import FunctionType
 from typing import Any
 
@@ -25,7 +25,7 @@ from autobatch.language.choices import and_, both, either, ifexp, limited_to, no
 from autobatch.language.comparisons import equal, ordered
 from autobatch.language.copies import deepcopy, shallow_copy
 from autobatch.language.dicts import get
-from autobatch.language.each_of import each, member_of
+from autobatch.language.each_of import each, each_key, member_of
 from autobatch.language.indexing import (
     admits,
     getitem,
@@ -334,6 +334,8 @@ def in_(item: Any, container: Any) -> Any:
         return each(lambda option: in_(item, option), container)
     if isinstance(item, OneOf) and not (is_list(container) or isinstance(container, tuple)):
         return each(lambda option: in_(option, container), item)
+    if isinstance(item, tuple) and any(isinstance(part, OneOf) for part in item) and isinstance(container, dict | Set):
+        return each_key(lambda key: in_(key, container), item)
     if isinstance(container, range) and per_member(item):
         first, last = sorted((container[0], container[-1])) if container else (0, -1)
         return both(first <= item, lambda: both(item <= last, lambda: (item - first) % abs(container.step) == 0))

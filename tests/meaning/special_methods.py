@@ -604,3 +604,18 @@ def frozen_objects_that_methods_return(x, y):
     for k in range(2):
         points.append(Fixed(x * k, y))
     return total, p.x, p.y, sum(abs(q.less(points[0])) for q in points)
+
+
+@dataclass(frozen=True, order=True)
+class Place:
+    x: int
+    y: int = 0
+
+
+ORIGIN = Place(0)
+
+
+@case(N([0, 2, 0, 1]), N([0, 1, 3, 0]))
+def beside_an_object_from_outside(a, b):
+    here = Place(a, b)
+    return here == ORIGIN, ORIGIN == here, here != ORIGIN, here > ORIGIN, ORIGIN <= here, here in (ORIGIN, 3)

@@ -519,7 +519,8 @@ def by_two_keys(n):
     table = {("a", Light.RED): 1, ("a", Light.GREEN): 2, ("b", Light.RED): 3}
     s, light = "a" if n > 2 else "b", Light.RED if n % 2 else Light.GREEN
     first, second = "ab" if n else "cd"
-    return table.get((s, light), 0), (s, light) in table, first, second
+    direct = table.get(("a" if n > 2 else "b", light), 0), ("b" if n > 2 else "a", light) in table
+    return table.get((s, light), 0), (s, light) in table, first, second, direct, table["a", light]
 
 
 @case(n)
