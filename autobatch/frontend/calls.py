@@ -263,8 +263,11 @@ class Calls(OptionalAttributes):
         values = {name: self.static_value(v) if isinstance(v, gast.AST) else v for name, v in given.items()}
         numbers = bool | int | float | np.ndarray | np.generic | list | tuple | tf.Tensor | None
         known = {name: v for name, v in values.items() if v is not UNKNOWN and not isinstance(v, numbers)}
-        assigned = {each.argval for each in dis.get_instructions(callee.function) if each.opname == "STORE_FAST"}
-        return [v for v, value in known.items() if callable(value) or (callee.undecorated and v not in assigned)]
+        fixed = [name for name, value in known.items() if callable(value)]
+        if callee.undecorated and len(fixed) < len(known):
+            assigned = {each.argval for each in dis.get_instructions(callee.function) if each.opname == "STORE_FAST"}
+            fixed += [name for name in known if name not in fixed and name not in assigned]
+        return fixed
 
     def is_function(self, node: gast.AST) -> bool:
         """Whether this names a nested function that is one of the program's own, or is a lambda that calls one."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import inspect
 import itertools
 import math
 import operator
@@ -18,7 +19,7 @@ from autobatch.language.containers import contents
 from autobatch.language.keys import key
 from autobatch.language.one_of import Known, OneOf, are_apart, at, described, looked_up
 from autobatch.language.raising import raise_
-from autobatch.language.values import WIDE_DTYPES, WeakScalar, fits, is_near, per_member
+from autobatch.language.values import WIDE_DTYPES, WeakScalar, fits, is_near, per_member, python_kind
 
 _RAISED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)  # of some values, and not of others
 
@@ -58,7 +59,8 @@ def called(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
     Not where it has changed something in place, which it would do more than once.
     """
     several = [value for value in inputs if isinstance(value, OneOf)]
-    if not several or math.prod(len(value.options) for value in several) > MOST_WAYS:
+    ways = math.prod(len(value.options) for value in several)
+    if not several or ways > MOST_WAYS or any(hasattr(value, "__next__") for value in inputs):
         return function(*inputs)
     before = [*map(contents, inputs)]
     try:
@@ -107,7 +109,9 @@ def member_of(cls: type[enum.Enum]) -> Callable[..., Any]:
                 kind="member-of-number",
             )
         members = [member for member in cls if isinstance(member.value, bool | int | float)]
-        found = tf.stack([tf.convert_to_tensor(value == member.value) for member in members] or [tf.constant(False)])
+        if python_kind(value) is None or not members:
+            raise ValueError(f"this is not a valid {cls.__name__}")
+        found = tf.stack([tf.convert_to_tensor(value == member.value) for member in members])
         failure = f"no {cls.__name__} has this value"
         context.check(tf.reduce_any(found), errors.raised_by_members(ValueError), failure)
         return at(members, tf.argmax(found))
@@ -136,7 +140,8 @@ def _attribute(self: OneOf, name: str) -> Any:
     """``value.name``, which may be a method."""
     if name.startswith("__") or not self.is_value:
         raise AttributeError(name)
-    if all(callable(getattr(option, name, None)) for option in self.options):
+    of_classes = [inspect.getattr_static(type(option), name, None) for option in self.options]
+    if all(callable(found) or isinstance(found, classmethod | staticmethod) for found in of_classes):  # methods
         return lambda *args, **options: each(lambda option: getattr(option, name)(*args, **options), self)
     return each(operator.attrgetter(name), self)
 

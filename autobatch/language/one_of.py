@@ -158,7 +158,7 @@ def at(options: Sequence[Any], number: tf.Tensor) -> OneOf:
 
 def looked_up(table: Sequence[Any], dtype: tf.DType, number: tf.Tensor) -> tf.Tensor:
     """The table's entry of this number, or of each of these."""
-    if len(set(table)) == 1:
+    if len({*map(repr, table)}) == 1:  # 0.0 is -0.0 by ==
         return tf.broadcast_to(tf.constant(table[0], dtype), number.shape)
     if dtype == tf.bool and table.count(True) == 1:
         return tf.equal(number, table.index(True))

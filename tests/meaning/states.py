@@ -189,6 +189,33 @@ def methods_of_an_enum(n):
     return waits, light.name, light.value * 2
 
 
+class Drink(enum.Enum):
+    TEA = 1
+    COFFEE = 2
+    WATER = 3
+
+    @property
+    def price(self):
+        return {Drink.TEA: 3, Drink.COFFEE: 4}[self]
+
+    @classmethod
+    def first(cls):
+        return cls.TEA
+
+    @staticmethod
+    def sizes():
+        return 2
+
+
+@case(n)
+def a_property_that_fails_for_some(n):
+    drink = Drink.WATER if n < 0 else Drink.TEA if n < 5 else Drink.COFFEE
+    try:
+        return drink.price, drink.first() is Drink.TEA, drink.sizes()
+    except KeyError:
+        return -1, False, 0
+
+
 @case(n)
 def numbers_of_an_enum(n):
     level = Level.LOW
@@ -477,6 +504,20 @@ def members_by_their_values(n):
 @case(n)
 def a_value_that_no_member_has(n):
     return Light(n).name
+
+
+@case(n)
+def a_number_for_an_enum_of_texts(n):
+    try:
+        return State(n).value
+    except ValueError:
+        return "none"
+
+
+@case(n)
+def zeros_of_both_signs(n):
+    zero = {"a": 0.0, "b": -0.0}["a" if n > 2 else "b"]
+    return np.copysign(1.0, zero), np.where(n > 2, 1.0, 2.0)
 
 
 @case(n, refused="text-of-members")
