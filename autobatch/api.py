@@ -115,7 +115,7 @@ autobatch.__autobatch_decorator__ = True  # type: ignore[attr-defined] # the fro
 
 
 def _no_programs() -> Recent[Any, Specialisation]:
-    return Recent(str, frames=4)
+    return Recent(str, frames=5)
 
 
 MOST_REPLACED = 10  # calls in a row that compile anew, before a warning
@@ -390,7 +390,7 @@ class Autobatched(ArgumentOfGraph):
                         f"`{self.__name__}` is compiled anew at each call, as `{changed}`, which it reads, has changed "
                         "each time.",
                         errors.CacheWarning,
-                        stacklevel=3,
+                        stacklevel=4,
                     )
             return new
 

@@ -1,11 +1,13 @@
 """The public face: stages, options, contexts in which a call may stand."""
 
+import enum
+
 import numpy as np
 import pytest
 import tensorflow as tf
 
 import autobatch as ab
-from autobatch.errors import BatchShapeError
+from autobatch.errors import BatchShapeError, TypeMismatchError
 from tests.backends import BACKENDS
 from tests.programs import PROGRAMS
 
@@ -242,3 +244,31 @@ def test_a_limit_leaves_a_run_though_a_member_failed(limit):
         in_several_ways.options(**limit)(tf.constant([1, -1, -2]))
     assert set(caught.value.members) >= {1, 2}  # on a busy computer 0.2 seconds may be too few for the others
     assert caught.value.run.finished.tolist()[2] is False
+
+
+class Size(enum.IntEnum):
+    SMALL = 1
+    LARGE = 2
+
+
+class Side(enum.Enum):
+    LEFT = 1
+    RIGHT = 2
+
+
+def test_texts_of_the_unbatched_backend():
+    @ab.autobatch(backend="unbatched")
+    def f(n):
+        return "many" if n > 2 else "few", "same", Size.LARGE if n > 2 else Size.SMALL
+
+    words, same, sizes = f(tf.constant([1, 5]))
+    assert words.numpy().tolist() == [b"few", b"many"]
+    assert same.numpy().tolist() == [b"same", b"same"]
+    assert sizes.numpy().tolist() == [1, 2]
+
+    @ab.autobatch(backend="unbatched")
+    def g(n):
+        return Side.LEFT if n > 2 else Side.RIGHT
+
+    with pytest.raises(TypeMismatchError, match="no tensor holds"):
+        g(tf.constant([1, 5]))

@@ -23,7 +23,7 @@ def doubling():
 
 def test_the_program_used_longest_ago_is_dropped():
     f = doubling()
-    f._programs = Recent(str, frames=4, most=2)
+    f._programs = Recent(str, frames=5, most=2)
     for size in (1, 2, 1):
         f(tf.ones([3, size]))
     kept = f._program(f._take_apart((tf.ones([3, 1]),), {}))

@@ -218,3 +218,17 @@ def test_results_that_cannot_be_saved(tmp_path):
 
     with pytest.raises(SettingError, match="TensorFlow cannot save this call"):
         noted.lower(tf.zeros([2])).export("saved_model", tmp_path)
+
+
+@ab.autobatch
+def side(x):
+    return "left" if x < 0 else "right"
+
+
+def test_texts_are_saved_but_have_no_stablehlo(tmp_path):
+    lowered = side.lower(tf.constant([-1.0, 2.0]))
+    lowered.export("saved_model", tmp_path / "model")
+    again = tf.saved_model.load(str(tmp_path / "model"))
+    assert again.call(tf.constant([3.0, -4.0])).numpy().tolist() == [b"right", b"left"]
+    with pytest.raises(SettingError, match="texts"):
+        lowered.export("stablehlo", tmp_path / "hlo")

@@ -269,6 +269,16 @@ def test_results_that_are_no_arrays():
         point.lower(NUMBERS).to_jax()(NUMBERS)
 
 
+@ab.autobatch
+def side(x):
+    return "left" if x < 0 else "right"
+
+
+def test_texts_that_differ():
+    with pytest.raises(SettingError, match="texts that differ"):
+        side.lower(NUMBERS).to_jax()(NUMBERS)
+
+
 def test_complex_numbers_have_no_more_bits_than_their_parts():
     z = np.complex64([1j, 2])
     assert next_of.lower(z).to_jax()(z).tolist() == [1 + 1j, 3]

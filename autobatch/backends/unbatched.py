@@ -6,6 +6,7 @@ the old one.  A slice is a copy, as TensorFlow's are.
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ from autobatch import context, errors
 from autobatch.frontend import item_assignment
 from autobatch.frontend.source import compile_functions, read
 from autobatch.frontend.syntax import names
+from autobatch.language.keys import key
 from autobatch.language.values import DEFAULT_DTYPES, WIDE_DTYPES, is_tensor
 
 
@@ -101,9 +103,18 @@ def _ragged(lists: Sequence[list], wide: bool) -> Any:
 def _stack_leaf(column: Sequence[Any], wide: bool) -> Any:
     dtype = next((tf.convert_to_tensor(v).dtype for v in column if is_tensor(v) or hasattr(v, "dtype")), None)
     if dtype is None:
-        kinds = {type(value) for value in column}
+        for text in (str, bytes):
+            if all(isinstance(value, text) for value in column):
+                return tf.constant([*column])
+        kinds = {int if isinstance(value, enum.IntEnum) else type(value) for value in column}
         kind = float if float in kinds else int if int in kinds else bool if bool in kinds else None
         if kind is None:
+            if len({*map(key, column)}) > 1:
+                raise errors.TypeMismatchError(
+                    f"Two members return what no tensor holds: {column[0]!r}, and another.",
+                    help="return numbers or texts; of a member of an enum, its .name or its .value.",
+                    kind="object-returned",
+                )
             return column[0]
         dtype = (WIDE_DTYPES if wide else DEFAULT_DTYPES)[kind]
         lost = [z for z, value in enumerate(column) if kind is int and not dtype.min <= value <= dtype.max]

@@ -73,8 +73,13 @@ def stablehlo(call: Call, path: str | os.PathLike) -> None:
     An array's name there is its number and its dtype, as NumPy's files do not know bfloat16: ``0_bfloat16``.
     """
     function = call.traced(jit_compile=True)
+    concrete = function.get_concrete_function()
+    if any(leaf.dtype == tf.string for leaf in tf.nest.flatten(concrete.structured_outputs)):
+        raise errors.SettingError(
+            "The function returns texts, which StableHLO does not have.", help="return numbers that stand for them."
+        )
     text = function.experimental_get_compiler_ir(*call.tensors.values())(stage="stablehlo")
-    captured = closed_over(function.get_concrete_function())
+    captured = closed_over(concrete)
     folder = Path(path)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "program.mlir").write_text(text)

@@ -20,8 +20,11 @@ from autobatch.calls.arguments import Arguments, does_not_fit, unfitting
 from autobatch.calls.exporting import Call, closed_over
 from autobatch.calls.specialisation import Specialisation
 from autobatch.context import FIRST_CAPACITY
+from autobatch.ir.types import Static, Type
 from autobatch.language import keys
 from autobatch.language.lists import GROWTH, LONGEST
+from autobatch.language.one_of import OneOf
+from autobatch.language.structs import map_nodes
 from autobatch.machine.devices import cost
 from autobatch.machine.engine import Outcome
 from autobatch.options import Options
@@ -235,7 +238,7 @@ class JaxFunction:
                 taken = self._taken(tensors)
                 machine, type_ = program.in_graph(taken.size, options), program.result_type
                 outcome = machine.outcome(program.arguments(taken), taken.shared)
-                result = program.put_together(taken, lambda: machine.poisoned(outcome))
+                result = program.put_together(taken, lambda: machine.poisoned(outcome), _with_texts_apart(type_))
                 unfit = unfitting(type_, outcome.results[0], taken)
             fixed.append(_without_tensors(result))
             _make_known(self._jax, fixed[0])
@@ -261,12 +264,39 @@ class JaxFunction:
 _ARRAY = object()  # where the function returns one
 
 
+@dataclasses.dataclass(frozen=True)
+class _Text:
+    """A text that all members return, of which JAX has no array."""
+
+    value: str | bytes
+
+
+def _with_texts_apart(type_: Type) -> Type:
+    """The type with these in place of texts.  Raises SettingError for texts that differ between members."""
+
+    def refuse(node: OneOf) -> OneOf:
+        if not all(isinstance(option, int) for option in node.options):
+            raise errors.SettingError(
+                "The function returns texts that differ between members, which JAX has no arrays for.",
+                help="return numbers that stand for them.",
+            )
+        return node
+
+    def apart(leaf: Any) -> Any:
+        is_text = isinstance(leaf, Static) and isinstance(leaf.value, str | bytes)
+        return Static(_Text(leaf.value)) if is_text else leaf
+
+    return tf.nest.map_structure(apart, map_nodes(OneOf, refuse, type_))
+
+
 def _without_tensors(result: Any) -> Any:
     """What all members return alike, which may be None or a text, in its place."""
 
     def kept(leaf: Any) -> Any:
         if isinstance(leaf, tf.RaggedTensor):
             raise errors.SettingError("The function returns lists of unlike lengths, which JAX has no arrays for.")
+        if isinstance(leaf, _Text):
+            return leaf.value
         if not tf.is_tensor(leaf) and type(leaf).__module__ != "builtins":
             raise errors.SettingError(
                 f"The function returns a {type(leaf).__name__}, which JAX cannot.",

@@ -118,7 +118,7 @@ class Run:
             try:
                 self._save_itself()
             except (OSError, errors.RunFileError) as error:  # which must not keep anyone from the result
-                warnings.warn(f"The run is over, and could not save itself: {error}", RuntimeWarning, stacklevel=2)
+                warnings.warn(f"The run is over, and could not save itself: {error}", RuntimeWarning, stacklevel=3)
         return self
 
     @property

@@ -35,7 +35,7 @@ from autobatch.ir.leaves import leaf_type, leaves_of
 from autobatch.ir.representation import given
 from autobatch.ir.stored import StoredProgram
 from autobatch.ir.typed import TypedProgram
-from autobatch.ir.types import describe
+from autobatch.ir.types import Type, describe
 from autobatch.machine.counts import Measured
 from autobatch.machine.pieces import Shelf
 from autobatch.machine.recorder import Recording, record
@@ -180,11 +180,11 @@ class Specialisation:
         self._lowered: Typed | None = None
         self._watched: tuple[Watched, ...] = ()
         self._stacks: dict[frozenset[str], StoredProgram] = {}
-        self.executables = Recent[tuple, ProgramCounter | LocalStatic](self._of_size, frames=5)
-        self.graphs = Recent[tuple, InGraph](self._of_size, frames=5)
-        self.adjoints = Recent[tuple, Gradients](self._of_size, frames=5)
-        self.pausables = Recent[tuple, ProgramCounter](self._of_size, frames=5)
-        self.under_jax = Recent[tuple, Any](str, frames=5)  # what JAX has compiled of it, by options and size
+        self.executables = Recent[tuple, ProgramCounter | LocalStatic](self._of_size, frames=6)
+        self.graphs = Recent[tuple, InGraph](self._of_size, frames=6)
+        self.adjoints = Recent[tuple, Gradients](self._of_size, frames=6)
+        self.pausables = Recent[tuple, ProgramCounter](self._of_size, frames=6)
+        self.under_jax = Recent[tuple, Any](str, frames=6)  # what JAX has compiled of it, by options and size
         self.best_lanes: dict[tuple, int] = {}  # that `f.map` has found, by options and size
         self.replaced = 0  # how many for the same arguments came before, each used once
         self._book = keeping.book(callee, taken, list_capacity) if keeping.keeps(options) else None
@@ -426,16 +426,20 @@ class Specialisation:
                 return found
             return self.adjoints.put(key, Gradients(self._adjoint(options, followed), size, options))
 
-    def put_together(self, taken: Arguments, execute: Callable[[], list[Stored]]) -> Any:
-        """What a call for these arguments returns, from what the machine does; and its errors as the user's."""
+    def put_together(self, taken: Arguments, execute: Callable[[], list[Stored]], type_: Type | None = None) -> Any:
+        """What a call for these arguments returns, from what the machine does; and its errors as the user's.
+
+        type_: of the result, if not as the program has it.
+        """
+        type_ = self.result_type if type_ is None else type_
         try:
             with context.settling(self._settled):
                 stored, *_ = execute()  # a function that calls itself may also hand back what it changed
         except errors.MemberError as error:
             if error.results is not None:
                 result, *_ = error.results
-                error.members = tuple(sorted({*error.members, *arguments.misfits(self.result_type, result, taken)}))
-                error.results = arguments.put_together(self.result_type, result, taken, poisons=True)
+                error.members = tuple(sorted({*error.members, *arguments.misfits(type_, result, taken)}))
+                error.results = arguments.put_together(type_, result, taken, poisons=True)
             raise
         except tf.errors.OpError as error:
             text = operation_failure(error.message)
@@ -445,4 +449,4 @@ class Specialisation:
             raise errors.ExecutionError(
                 f"TensorFlow failed while running `{self.interface.program.entry.name}`: {text}", help=help
             ) from error
-        return arguments.put_together(self.result_type, stored, taken)
+        return arguments.put_together(type_, stored, taken)

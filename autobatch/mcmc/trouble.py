@@ -69,7 +69,7 @@ def _mixing(unconstrained: np.ndarray) -> str:
 
 
 def _warn(message: str) -> None:
-    warnings.warn(message, SamplingWarning, stacklevel=4)
+    warnings.warn(message, SamplingWarning, stacklevel=5)
 
 
 def _effective_draws(draws: np.ndarray) -> float:
