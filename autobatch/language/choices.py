@@ -111,7 +111,9 @@ def _choosable(value: Any, left: Any, right: Any, dtype: tf.DType | None) -> tf.
 
 
 def _shown(value: Any) -> str:
-    return f"a Python {value.kind.__name__}" if isinstance(value, WeakScalar) else described(value)
+    if isinstance(value, WeakScalar):
+        return f"a Python {value.kind.__name__}"
+    return f"the function {value.__qualname__}" if hasattr(value, "__qualname__") else described(value)
 
 
 def ifexp(condition: Any, yes: Callable[[], Any], no: Callable[[], Any]) -> Any:
