@@ -85,7 +85,7 @@ def is_known(value: Any) -> bool:
 
 
 def is_any(*values: Any) -> bool:
-    """Whether these are all such values, or several in one; not one and the same."""
+    """Whether each of these is such a value, or one of several."""
     return all(isinstance(value, OneOf | Known) for value in values)
 
 
@@ -128,32 +128,33 @@ def are_apart(options: Sequence[Known]) -> bool:
 def among(options: Sequence[Known], value: Any) -> OneOf:
     """A value that is one of these, as one of them all."""
     if not isinstance(value, OneOf):
-        return OneOf((*options,), _number(tf.constant(_place(options, value), tf.int64)))
+        return OneOf((*options,), _number(tf.constant(*_places(options, [value]), tf.int64)))
     return OneOf((*options,), _number(renumbered(options, value, value.number.tensor)))
 
 
 def renumbered(options: Sequence[Known], value: OneOf, numbers: tf.Tensor) -> tf.Tensor:
     """The numbers among these of what has numbers among the value's options."""
-    table = [_place(options, option) for option in value.options]
+    table = _places(options, value.options)
     return numbers if table == [*range(len(table))] else looked_up(table, tf.int64, numbers)
 
 
-def _place(options: Sequence[Known], option: Known) -> int:
-    for k, each in enumerate(options):
-        if _identity(each) == _identity(option):
-            return k
-    raise errors.UnsupportedSyntaxError(
-        f"The class of {named(option)} is made anew each time that the program is looked at.",
-        help="make the class outside of the function.",
-        kind="changing-class",
-    )
+def _places(options: Sequence[Known], wanted: Sequence[Known]) -> list[int]:
+    """Where among the options each of these is."""
+    places = {_identity(option): k for k, option in enumerate(options)}
+    lost = next((option for option in wanted if _identity(option) not in places), None)
+    if lost is not None:
+        raise errors.UnsupportedSyntaxError(
+            f"The class of {named(lost)} is made anew each time that the program is looked at.",
+            help="make the class outside of the function.",
+            kind="changing-class",
+        )
+    return [places[_identity(option)] for option in wanted]
 
 
 def at(options: Sequence[Any], number: tf.Tensor) -> OneOf:
     """Of known values, those of one number among them; the same may be there more than once."""
     distinct = options_of(*options)
-    places = {_identity(option): k for k, option in enumerate(distinct)}
-    return OneOf(distinct, _number(looked_up([places[_identity(option)] for option in options], tf.int64, number)))
+    return OneOf(distinct, _number(looked_up(_places(distinct, options), tf.int64, number)))
 
 
 def looked_up(table: Sequence[Any], dtype: tf.DType, number: tf.Tensor) -> tf.Tensor:

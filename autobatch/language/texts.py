@@ -29,8 +29,8 @@ def _no_members(values: Any) -> None:
 
 def _to_text(python: Callable) -> Callable:
     def convert(*args: Any) -> Any:
-        if isinstance(args[0] if len(args) == 1 else None, OneOf):
-            return each(python, *args)
+        if len(args) == 1 and isinstance(args[0], OneOf):
+            return each(python, args[0])
         _no_members(args)
         return python(*args)
 

@@ -1,12 +1,12 @@
 """Gives each assignment of a variable a version of its own, and the places where several meet another, as in SSA form.
 
-    block 0: w = 'a'                        block 0: w.v1 = 'a'
-             branch c 1 2                            w.v2 = w.v1
+    block 0: w = 'a'                        block 0: w.v2 = 'a'
+             branch c 1 2                            w.v1 = w.v2
     block 1: w = w + 'b'            ->               branch c 1 2
-             jump 2                         block 1: w.v3 = w.v1 + 'b'
-    block 2: return w                                w.v2 = w.v3
+             jump 2                         block 1: w.v3 = w.v2 + 'b'
+    block 2: return w                                w.v1 = w.v3
                                                      jump 2
-                                            block 2: w = w.v2
+                                            block 2: w = w.v1
                                                      return
 
 What reads ``w`` reads then only what gets there, and not what it makes itself: a text that grows from step to step is
