@@ -128,7 +128,8 @@ def are_apart(options: Sequence[Known]) -> bool:
 def among(options: Sequence[Known], value: Any) -> OneOf:
     """A value that is one of these, as one of them all."""
     if not isinstance(value, OneOf):
-        return OneOf((*options,), _number(tf.constant(*_places(options, [value]), tf.int64)))
+        (place,) = _places(options, [value])
+        return OneOf((*options,), _number(tf.constant(place, tf.int64)))
     return OneOf((*options,), _number(renumbered(options, value, value.number.tensor)))
 
 
