@@ -5,7 +5,8 @@ Masks and program counters live in NumPy on the host; recursion is Python's own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -23,6 +24,7 @@ from autobatch.ir.types import Type, dynamic
 from autobatch.machine.counts import COUNTS, Counted, Measured, Timeline, one_run
 from autobatch.options import Options
 from autobatch.passes.costs import computed
+from autobatch.tracing.graphs import GraphFunction
 from autobatch.tracing.member import all_checks, traced
 from autobatch.tracing.vectorize import FAULT, Environment, Stored, note, run_region
 
@@ -203,8 +205,8 @@ class _Function:
         """
         found: dict[tuple[str, int], float] = {}
         for step in self.steps[i]:
-            if isinstance(step, _RegionStep) and step.concrete:
-                each = computed(step.concrete.graph.get_operations(), self.size) / len(step.places)
+            if isinstance(step, _RegionStep) and step.traced:
+                each = computed(step.traced.graph.get_operations(), self.size) / len(step.places)
                 found |= {place: found.get(place, 0) + each for place in step.places}
         return found
 
@@ -240,17 +242,21 @@ class _RegionStep:
             kept = {v: [mask(n, o) for n, o in zip(new[v], old[v], strict=True)] for v in wanted}
             return kept | {key: leaves for key, leaves in new.items() if key not in wanted}
 
-        self.function = tf.function(run, autograph=False, jit_compile=jit_compile)
-        self.concrete: tf.types.experimental.ConcreteFunction | None = None
+        self._trace = _compiled(run) if jit_compile else functools.partial(GraphFunction, run)
+        self.traced: Any = None
 
     def __call__(self, env: Environment, active: np.ndarray, shared: list[tf.Tensor]) -> Any:
         inputs = {v: env[v] for v in self.inputs if v in env}
         arguments = (inputs, {v: env[v] for v in self.wanted}, tf.constant(active), shared)
-        concrete = self.concrete
-        if concrete is None:
+        if self.traced is None:
             with context.tracing_lock:
-                concrete = self.concrete = self.concrete or self.function.get_concrete_function(*arguments)
-        return concrete(*arguments)
+                self.traced = self.traced or self._trace(*arguments)
+        return self.traced(*arguments)
+
+
+def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What makes of it, for arguments, what XLA compiles."""
+    return tf.function(function, autograph=False, jit_compile=True).get_concrete_function
 
 
 def _row_of(leaf: tf.Tensor, member: tf.Tensor) -> tf.Tensor:

@@ -38,6 +38,7 @@ from autobatch.ir.typed import TypedStackProgram, makes_checks
 from autobatch.ir.types import dynamic
 from autobatch.machine.chosen import Chosen
 from autobatch.machine.counts import BUCKETS, COUNTS, Counted, bucket
+from autobatch.machine.loop import while_loop
 from autobatch.passes.costs import line_costs
 from autobatch.tracing.vectorize import FAULT, Environment, Stored, note, run_region, write_items
 
@@ -421,7 +422,7 @@ class Machine:
             place = tf.stack([row[lane], lane])
             return lane + 1, tf.tensor_scatter_nd_update(stack, place[tf.newaxis], top[lane][tf.newaxis])
 
-        return tf.while_loop(lambda lane, _: lane < self.size, save, (0, stack), parallel_iterations=1)[1]
+        return while_loop(lambda lane, _: lane < self.size, save, (0, stack))[1]
 
     def _restored(self, stack: tf.Tensor, depth: tf.Tensor) -> tf.Tensor:
         restored = tf.gather_nd(stack, tf.stack([depth, tf.range(self.size)], axis=1))

@@ -14,6 +14,7 @@ from autobatch.ir.leaves import leaf_type
 from autobatch.machine import devices
 from autobatch.machine.blocks import Machine, State, apart
 from autobatch.machine.devices import MANY, OFTEN, OFTEN_IN_A_TURN, ROUNDS
+from autobatch.machine.loop import while_loop
 from autobatch.machine.partial import RunBlock
 from autobatch.machine.schedule import Choice
 from autobatch.machine.xla import MOST_IN_ONE, not_in_one
@@ -56,14 +57,13 @@ def guarded(
 
         changed = {key: state[key] for key in changes[i]}
         if most is not None and i in ir.successors(machine.program.blocks[i].terminator):
-            _, chosen, changed = tf.while_loop(
+            _, chosen, changed = while_loop(
                 lambda runs, *now: (runs < most) & is_chosen(*now),
                 lambda runs, *now: (runs + 1, *run(*now)),
                 (0, chosen, changed),
-                parallel_iterations=1,
             )
         else:
-            chosen, changed = tf.while_loop(is_chosen, run, (chosen, changed), parallel_iterations=1)
+            chosen, changed = while_loop(is_chosen, run, (chosen, changed))
         return chosen, state | changed
 
     def chain(chosen: tf.Tensor, state: State) -> tuple[tf.Tensor, State]:
@@ -100,7 +100,7 @@ def sweep(
 
         changed = {key: state[key] for key in machine.changes(i)}
         waits = tf.reduce_any(tf.equal(state["pc"], i)) & machine.may_go_on(changed)
-        _, changed = tf.while_loop(lambda go, _: go, run, (waits, changed), parallel_iterations=1)
+        _, changed = while_loop(lambda go, _: go, run, (waits, changed))
         return state | changed
 
     def step(chosen: tf.Tensor, state: State) -> tuple[tf.Tensor, State]:
@@ -140,11 +140,10 @@ def rounds(
 
     def in_rounds(blocks: Sequence[int], state: State) -> State:
         together = 2 ** int(math.log2(max(1, min(ROUNDS, MANY / max(1, len(blocks))))))
-        return tf.while_loop(
+        return while_loop(
             lambda k, _: k < ROUNDS // together,
             lambda k, state: (k + 1, run(together * blocks, state)),
             (0, state),
-            parallel_iterations=1,
         )[1]
 
     def wait(block: int, share: float, state: State) -> tf.Tensor:
@@ -157,19 +156,17 @@ def rounds(
         """In rounds that begin with the block while many wait for it; then in rounds without it, and with it once."""
         place = again.index(block)
         others = again[place + 1 :] + again[:place]
-        _, state = tf.while_loop(
+        _, state = while_loop(
             lambda turns, state: (turns < (FOREVER if most is None else REPEATS)) & wait(block, OFTEN, state),
             lambda turns, state: (turns + 1, in_rounds([block, *others], state)),
             (0, state),
-            parallel_iterations=1,
         )
         state = in_rounds(others, state)
         few = wait(block, 0, state) & ~wait(block, OFTEN_IN_A_TURN, state)
-        return tf.while_loop(
+        return while_loop(
             lambda go, _: go,
             lambda _, state: (tf.constant(False), run([block], state)),
             (few, state),
-            parallel_iterations=1,
         )[1]
 
     def step(chosen: tf.Tensor, state: State) -> tuple[tf.Tensor, State]:
@@ -215,11 +212,10 @@ DISPATCHES = {"guarded": guarded, "switch_case": switch_case, "sweep": sweep, "r
 
 def until_done(machine: Dispatched, step: Step, choose: Choice, state: State) -> State:
     """Steps until no lane can move."""
-    _, state = tf.while_loop(
+    _, state = while_loop(
         lambda chosen, state: (chosen < machine.halt) & machine.may_go_on(state),
         step,
         (choose(state["pc"]), state),
-        parallel_iterations=1,
     )
     return state
 
@@ -269,15 +265,14 @@ def until_few(machine: Machine, step: Step, choose: Choice, state: State, limit:
 
     def passes(chosen: tf.Tensor, state: State, few: tf.Tensor, looks: Looks) -> tuple:
         chosen = tf.where(tf.equal(looks.all % fair, fair - 1), in_turn(state["pc"], looks.all // fair), chosen)
-        _, chosen, state = tf.while_loop(
+        _, chosen, state = while_loop(
             lambda k, chosen, state: (k < look) & (chosen < machine.halt) & machine.may_go_on(state),
             lambda k, chosen, state: (k + 1, *step(chosen, state)),
             (0, chosen, state),
-            parallel_iterations=1,
         )
         return chosen, state, are_few(state), Looks(looks.all + 1, looks.late + tf.cast(few, tf.int32))
 
     none = Looks(tf.constant(0), tf.constant(0))
     start = (choose(state["pc"]), state, are_few(state), none)
-    _, state, _, looks = tf.while_loop(goes_on, passes, start, parallel_iterations=1)
+    _, state, _, looks = while_loop(goes_on, passes, start)
     return state, looks

@@ -24,6 +24,7 @@ from autobatch.machine.schedule import SCHEDULES
 from autobatch.machine.xla import as_traced, fitted, whole_loops
 from autobatch.options import Options
 from autobatch.progress import compiling
+from autobatch.tracing.graphs import GraphFunction
 from autobatch.tracing.vectorize import Stored
 
 
@@ -144,8 +145,7 @@ class Engine:
                     if function not in self._traced:
                         with compiling(self.machine.name), around_tracing():
                             self._pieces = self._pieces or self._made(shared, tensors)
-                            traced = tf.function(function, autograph=False)
-                            self._traced[function] = traced.get_concrete_function(start, shared, tensors)
+                            self._traced[function] = GraphFunction(function, start, shared, tensors)
             return self._traced[function](start, shared, tensors)
 
     def _from_arguments(self, arguments: list[Stored], shared: list[tf.Tensor], limit: Limit) -> Stop:

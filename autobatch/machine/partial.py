@@ -14,6 +14,7 @@ import tensorflow as tf
 from autobatch import ir
 from autobatch.machine import sizes
 from autobatch.machine.blocks import Machine, State
+from autobatch.machine.loop import while_loop
 
 SMALLEST, LARGEST = 16, 32  # lanes of a chunk; in smaller ones products are slower than one of 16 lanes
 ROW = 1000  # what it costs to move a lane's row of one register, in the unit of passes/costs.py
@@ -89,7 +90,7 @@ def _in_chunks(machine: Machine, i: int, state: State, shared: Sequence[tf.Tenso
         return k + 1, {key: _put_back(key, leaf, index, new[key]) for key, leaf in changed.items()}
 
     changed = {key: state[key] for key in machine.changes(i)}
-    return tf.while_loop(lambda k, _: k < chunks, chunk, (0, changed), parallel_iterations=1)[1]
+    return while_loop(lambda k, _: k < chunks, chunk, (0, changed))[1]
 
 
 def _before_chunk(key: str, leaf: tf.Tensor, length: int) -> tf.Tensor:

@@ -25,6 +25,7 @@ from autobatch.ir.stored import StoredProgram
 from autobatch.machine.blocks import Machine
 from autobatch.machine.xla import whole_loops
 from autobatch.quiet import without
+from autobatch.tracing.graphs import GraphFunction
 
 _VERSION = 9  # of XlaCallModule's attributes
 _NOISE = b"Error parsing text-format tensorflow.XlaSerializedCacheEntry"  # it tries whether the file is text
@@ -108,7 +109,7 @@ def piece(
 
 def compiled(concrete: Callable, arguments: Sequence[Any]) -> Callable:
     """The function, called from a graph and compiled: XLA compiles it anew for a call that comes from none."""
-    in_graph = tf.function(concrete, autograph=False).get_concrete_function(*arguments)
+    in_graph = GraphFunction(concrete, *arguments)
     in_graph(*arguments)
     return in_graph
 

@@ -18,6 +18,7 @@ from autobatch.machine import partial
 from autobatch.machine.blocks import Machine, State, deeper
 from autobatch.machine.dispatch import DISPATCHES
 from autobatch.machine.engine import outcome_of
+from autobatch.machine.loop import while_loop
 from autobatch.machine.pieces import Shelf, compiled, piece
 from autobatch.machine.schedule import SCHEDULES
 from autobatch.machine.xla import as_traced, fitted, whole_loops
@@ -141,13 +142,13 @@ class Refilled:
                     return now._replace(state={key: now.state[key] for key in sorted(machine.entered)})
 
                 start = (is_due, chosen, changing(flow))
-                _, chosen, now = tf.while_loop(lambda due, *_: due, serve, start, parallel_iterations=1)
+                _, chosen, now = while_loop(lambda due, *_: due, serve, start)
                 return chosen, now._replace(state=flow.state | now.state)
 
             kept = tf.where(lanes.row >= 0, pool.rows + tf.range(machine.size), UNFINISHED)
             flow = _Flow(lanes.state, kept, _nothing(machine, lanes.state, pool, shared))
             start = (tf.constant(0), choose(lanes.state["pc"]), flow)
-            _, _, flow = tf.while_loop(goes_on, passes, start, parallel_iterations=1)
+            _, _, flow = while_loop(goes_on, passes, start)
             flow = _served(machine, flow, pool, shared)
             return Lanes(flow.state, flow.row), flow.harvest
 
@@ -195,4 +196,4 @@ def _put(machine: Machine, rows: tf.Tensor, place: tf.Tensor, new: tf.Tensor) ->
     def put(lane: tf.Tensor, rows: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         return lane + 1, tf.tensor_scatter_nd_update(rows, place[lane][tf.newaxis, tf.newaxis], new[lane][tf.newaxis])
 
-    return tf.while_loop(lambda lane, _: lane < machine.size, put, (0, rows), parallel_iterations=1)[1]
+    return while_loop(lambda lane, _: lane < machine.size, put, (0, rows))[1]

@@ -21,10 +21,10 @@ from autobatch.machine.schedule import SCHEDULES
 from autobatch.machine.sizes import lane_bytes
 from autobatch.machine.tape import Tape
 from autobatch.machine.taped import Taped
-from autobatch.machine.traced import Traced
 from autobatch.machine.xla import as_traced, fitted, whole_loops
 from autobatch.options import Options
 from autobatch.progress import compiling
+from autobatch.tracing.graphs import GraphFunction
 from autobatch.tracing.vectorize import Stored
 
 FEWEST, ENOUGH, MOST = 64, 512, 4096  # steps of a tape; enough: to start the next one takes little beside them
@@ -68,7 +68,7 @@ class Reversible:
         for_all, steps = steps is not None, steps or _steps(machine, adjoint, self.loop_limit, most)
         self.tape = Tape(adjoint, machine.size, steps, for_all)
         self.machine, self.reels = Taped.of(machine, self.tape), Reels(self.tape)
-        self._traced: dict[Callable, Traced] = {}
+        self._traced: dict[Callable, GraphFunction] = {}
 
     def begun(self, arguments: Sequence[Stored]) -> list[State]:
         """The parts before their first step."""
@@ -117,7 +117,7 @@ class Reversible:
         with as_traced(), whole_loops(self.loop_limit):
             if function not in self._traced:
                 with compiling(self.machine.name), around_tracing():
-                    self._traced[function] = Traced(function, arguments)
+                    self._traced[function] = GraphFunction(function, *arguments)
             return self._traced[function](*arguments)
 
     def _adjoint_machine(self, variables: Sequence[tf.Tensor]) -> AdjointMachine:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.eager.graph_only_ops import graph_placeholder
 
 from autobatch import errors, ir
 from autobatch.ir.adjoint import Source, has_derivatives
@@ -55,7 +56,7 @@ def pullback(
     """
     graph, tensors = traced.graph, {source: tensor for source, tensor in _tensors(traced).items() if source in sources}
     with graph.as_default():
-        known = {leaf: tf.compat.v1.placeholder(tensor.dtype, tensor.shape) for leaf, tensor in outputs.items()}
+        known = {leaf: graph_placeholder(tensor.dtype, tensor.shape) for leaf, tensor in outputs.items()}
         try:
             found = tf.gradients(list(outputs.values()), list(tensors.values()), list(known.values()))
         except LookupError as error:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.python.eager.graph_only_ops import graph_placeholder
 
 from autobatch import ir
 from autobatch.ir import regions
@@ -19,9 +20,9 @@ def placeholders(
 ) -> tuple[dict[str, list[tf.Tensor]], list[tf.Tensor]]:
     """For the leaves of a region's inputs, and for what all members share; ``size``: of a batched primitive's batch."""
     batch = (size or lanes_of(region.ops[0]),) if region.kind == "batch" else ()
-    parts = [tf.compat.v1.placeholder(leaf.dtype, leaf.shape) for leaf in shared]
+    parts = [graph_placeholder(leaf.dtype, leaf.shape) for leaf in shared]
     stored = {
-        v: [tf.compat.v1.placeholder(leaf.dtype, (*batch, *leaf.shape)) for leaf in dynamic(type_)]
+        v: [graph_placeholder(leaf.dtype, (*batch, *leaf.shape)) for leaf in dynamic(type_)]
         for v, type_ in inputs.items()
     }
     return stored, parts
