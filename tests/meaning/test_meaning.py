@@ -49,7 +49,7 @@ RUNS = [
     for k, pair in enumerate(NAMES)
 ] + [
     pytest.param(*pair, "program_counter", id=f"{'-'.join(pair)}-compiled", marks=pytest.mark.compiles)
-    for pair in COMPILED[::16]
+    for pair in COMPILED[::24]
 ]
 
 
