@@ -85,6 +85,23 @@ def test_the_machine_outside_of_xla(name):
     np.testing.assert_allclose(tf.convert_to_tensor(found), expected, rtol=1e-12)
 
 
+def test_outside_of_xla_what_was_made_inside():
+    """The graph is that of an XLA program, and serves for one that is none, where TensorFlow's gradients go through."""
+
+    @ab.autobatch(jit_compile=False, max_depth=8)
+    def power(x, n):
+        y = 1.0
+        while n > 0:
+            y, n = y * x, n - 1
+        return y
+
+    x = tf.constant([2.0, 3.0])
+    expected = tf.function(lambda x: power(x, [3, 2]), jit_compile=True, autograph=False)(x)
+    np.testing.assert_array_equal(expected, [8.0, 9.0])
+    found = tf.function(lambda x: gradient(lambda x: power(x, [3, 2]), x), autograph=False)(x)
+    np.testing.assert_array_equal(found, [12.0, 6.0])
+
+
 def weighted(result):
     """One number, on which each number of a result has an influence of its own."""
     leaves = [tf.convert_to_tensor(leaf) for leaf in tf.nest.flatten(result, expand_composites=True)]

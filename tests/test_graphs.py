@@ -1,5 +1,7 @@
 """Graphs and loops made by hand do what TensorFlow's own do."""
 
+import functools
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -9,6 +11,14 @@ from autobatch.tracing.graphs import GraphFunction
 
 SCALE = tf.Variable(2.0)
 ROWS = tf.reshape(tf.range(1200.0), [300, 4])  # too large for a constant in a graph
+
+
+class Compiled:
+    safe = False
+
+
+class Interpreted:
+    safe = True
 
 
 def turned(loop, x, n):
@@ -35,7 +45,8 @@ def theirs(goes_on, body, carried):
 @pytest.mark.parametrize("n", [0, 1, 4])
 def test_loops_in_loops(jit_compile, n):
     x = tf.constant([1.0, 2.0, 3.0])
-    found = tf.function(lambda x: turned(while_loop, x, n), autograph=False, jit_compile=jit_compile)(x)
+    loop = functools.partial(while_loop, Compiled() if jit_compile else Interpreted())
+    found = tf.function(lambda x: turned(loop, x, n), autograph=False, jit_compile=jit_compile)(x)
     expected = tf.function(lambda x: turned(theirs, x, n), autograph=False)(x)
     for one, other in zip(tf.nest.flatten(found), tf.nest.flatten(expected), strict=True):
         np.testing.assert_array_equal(one, other)
@@ -50,9 +61,29 @@ def test_loops_in_loops(jit_compile, n):
     ],
 )
 def test_what_is_carried_stays_as_it_is(body, text):
-    looped = tf.function(lambda x: while_loop(lambda k, _: k < 3, body, (0, x)), autograph=False, jit_compile=True)
     with pytest.raises(ValueError, match=text):
-        looped(tf.zeros([2]))
+        tf.function(lambda x: looped(body, x), autograph=False, jit_compile=True)(tf.zeros([2]))
+
+
+def looped(body, x, owner=Compiled):
+    return while_loop(owner(), lambda k, _: k < 3, body, (0, x))[1]
+
+
+def test_gradients_go_through_loops_outside_of_xla():
+    x = tf.constant([1.0, 2.0])
+
+    def doubled(k, x):
+        return k + 1, 2 * x
+
+    def gradient(owner, jit_compile):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.function(lambda x: looped(doubled, x, owner), autograph=False, jit_compile=jit_compile)(x)
+        return tape.gradient(y, x)
+
+    assert gradient(Interpreted, False).numpy().tolist() == [8.0, 8.0]
+    with pytest.raises(LookupError, match="has gradients in plain calls"):
+        gradient(Compiled, True)
 
 
 def test_a_graph_takes_and_gives_nests():

@@ -63,6 +63,10 @@ class AdjointMachine:
         return len(self.program.blocks)
 
     @property
+    def safe(self) -> bool:
+        return self.machine.safe
+
+    @property
     def order(self) -> list[int]:
         """Backwards, as the steps are."""
         return [i for i in reversed(self.machine.order) if not self.adjoint.blocks[i].is_idle]

@@ -422,7 +422,7 @@ class Machine:
             place = tf.stack([row[lane], lane])
             return lane + 1, tf.tensor_scatter_nd_update(stack, place[tf.newaxis], top[lane][tf.newaxis])
 
-        return while_loop(lambda lane, _: lane < self.size, save, (0, stack))[1]
+        return while_loop(self, lambda lane, _: lane < self.size, save, (0, stack))[1]
 
     def _restored(self, stack: tf.Tensor, depth: tf.Tensor) -> tf.Tensor:
         restored = tf.gather_nd(stack, tf.stack([depth, tf.range(self.size)], axis=1))

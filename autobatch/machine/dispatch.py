@@ -31,6 +31,8 @@ class Dispatched(Protocol):
     def halt(self) -> int: ...
     @property
     def order(self) -> list[int]: ...
+    @property
+    def safe(self) -> bool: ...
     def changes(self, i: int) -> tuple[str, ...]: ...
     def may_go_on(self, state: State) -> tf.Tensor | bool: ...
 
@@ -58,12 +60,13 @@ def guarded(
         changed = {key: state[key] for key in changes[i]}
         if most is not None and i in ir.successors(machine.program.blocks[i].terminator):
             _, chosen, changed = while_loop(
+                machine,
                 lambda runs, *now: (runs < most) & is_chosen(*now),
                 lambda runs, *now: (runs + 1, *run(*now)),
                 (0, chosen, changed),
             )
         else:
-            chosen, changed = while_loop(is_chosen, run, (chosen, changed))
+            chosen, changed = while_loop(machine, is_chosen, run, (chosen, changed))
         return chosen, state | changed
 
     def chain(chosen: tf.Tensor, state: State) -> tuple[tf.Tensor, State]:
@@ -100,7 +103,7 @@ def sweep(
 
         changed = {key: state[key] for key in machine.changes(i)}
         waits = tf.reduce_any(tf.equal(state["pc"], i)) & machine.may_go_on(changed)
-        _, changed = while_loop(lambda go, _: go, run, (waits, changed))
+        _, changed = while_loop(machine, lambda go, _: go, run, (waits, changed))
         return state | changed
 
     def step(chosen: tf.Tensor, state: State) -> tuple[tf.Tensor, State]:
@@ -141,6 +144,7 @@ def rounds(
     def in_rounds(blocks: Sequence[int], state: State) -> State:
         together = 2 ** int(math.log2(max(1, min(ROUNDS, MANY / max(1, len(blocks))))))
         return while_loop(
+            machine,
             lambda k, _: k < ROUNDS // together,
             lambda k, state: (k + 1, run(together * blocks, state)),
             (0, state),
@@ -157,6 +161,7 @@ def rounds(
         place = again.index(block)
         others = again[place + 1 :] + again[:place]
         _, state = while_loop(
+            machine,
             lambda turns, state: (turns < (FOREVER if most is None else REPEATS)) & wait(block, OFTEN, state),
             lambda turns, state: (turns + 1, in_rounds([block, *others], state)),
             (0, state),
@@ -164,6 +169,7 @@ def rounds(
         state = in_rounds(others, state)
         few = wait(block, 0, state) & ~wait(block, OFTEN_IN_A_TURN, state)
         return while_loop(
+            machine,
             lambda go, _: go,
             lambda _, state: (tf.constant(False), run([block], state)),
             (few, state),
@@ -213,6 +219,7 @@ DISPATCHES = {"guarded": guarded, "switch_case": switch_case, "sweep": sweep, "r
 def until_done(machine: Dispatched, step: Step, choose: Choice, state: State) -> State:
     """Steps until no lane can move."""
     _, state = while_loop(
+        machine,
         lambda chosen, state: (chosen < machine.halt) & machine.may_go_on(state),
         step,
         (choose(state["pc"]), state),
@@ -266,6 +273,7 @@ def until_few(machine: Machine, step: Step, choose: Choice, state: State, limit:
     def passes(chosen: tf.Tensor, state: State, few: tf.Tensor, looks: Looks) -> tuple:
         chosen = tf.where(tf.equal(looks.all % fair, fair - 1), in_turn(state["pc"], looks.all // fair), chosen)
         _, chosen, state = while_loop(
+            machine,
             lambda k, chosen, state: (k < look) & (chosen < machine.halt) & machine.may_go_on(state),
             lambda k, chosen, state: (k + 1, *step(chosen, state)),
             (0, chosen, state),
@@ -274,5 +282,5 @@ def until_few(machine: Machine, step: Step, choose: Choice, state: State, limit:
 
     none = Looks(tf.constant(0), tf.constant(0))
     start = (choose(state["pc"]), state, are_few(state), none)
-    _, state, _, looks = while_loop(goes_on, passes, start)
+    _, state, _, looks = while_loop(machine, goes_on, passes, start)
     return state, looks

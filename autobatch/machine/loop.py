@@ -8,22 +8,26 @@ turns, for gradients, which compiled machines have in another way (``passes/adjo
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import tensorflow as tf
 from tensorflow.core.framework import attr_value_pb2
 from tensorflow.python.eager.polymorphic_function import atomic_function
-from tensorflow.python.ops import control_flow_util
 
 from autobatch.tracing.graphs import graph_of
 
 T = TypeVar("T", bound=tuple)
 
 
-def while_loop(goes_on: Callable[..., Any], body: Callable[..., T], carried: T) -> T:
-    """``carried = body(*carried)`` as long as ``goes_on(*carried)``, in the graph that is being made.
+class Owner(Protocol):
+    """The machine; ``safe`` if XLA does not compile it, and TensorFlow's gradients go through its loops."""
 
-    Outside of XLA it is TensorFlow's own, whose gradients go through it.
+    @property
+    def safe(self) -> bool: ...
+
+
+def while_loop(owner: Owner, goes_on: Callable[..., Any], body: Callable[..., T], carried: T) -> T:
+    """``carried = body(*carried)`` as long as ``goes_on(*carried)``, in the graph that is being made.
 
     carried: nests of tensors, or of numbers; their shapes and dtypes stay.
 
@@ -31,7 +35,7 @@ def while_loop(goes_on: Callable[..., Any], body: Callable[..., T], carried: T) 
       ValueError: the body gives something of another structure, shape or dtype.
     """
     outer: Any = tf.compat.v1.get_default_graph()
-    if not control_flow_util.GraphOrParentsInXlaContext(outer):
+    if owner.safe:
         return tf.while_loop(goes_on, body, carried, parallel_iterations=1)
     start = [tf.convert_to_tensor(leaf) for leaf in tf.nest.flatten(carried)]
 
@@ -39,6 +43,7 @@ def while_loop(goes_on: Callable[..., Any], body: Callable[..., T], carried: T) 
         return tf.nest.pack_sequence_as(carried, leaves)
 
     def turn(*leaves: tf.Tensor) -> list[tf.Tensor]:
+        setattr(tf.compat.v1.get_default_graph(), _IS_TURN, True)
         made = body(*as_carried(leaves))
         tf.nest.assert_same_structure(carried, made)
         pairs = zip(tf.nest.flatten(made), start, strict=True)
@@ -56,7 +61,17 @@ def while_loop(goes_on: Callable[..., Any], body: Callable[..., T], carried: T) 
         input=inputs, cond=_named(test, outer), body=_named(step, outer), output_shapes=shapes, parallel_iterations=1
     )
     found[0].op._set_attr("_xla_propagate_compile_time_consts", attr_value_pb2.AttrValue(b=True))
-    return as_carried(found[: len(start)])
+    found = found[: len(start)]
+    return as_carried(found if hasattr(outer, _IS_TURN) else [*map(_without_gradient, found)])
+
+
+_IS_TURN = "_is_turn_of_loop"  # of a graph
+
+
+def _without_gradient(leaf: tf.Tensor) -> tf.Tensor:
+    """TensorFlow would take two of what is carried for the counters of its own loops."""
+    message = "a compiled program has gradients in plain calls and in f.map, not in what was made of it."
+    return tf.raw_ops.PreventGradient(input=leaf, message=message) if leaf.dtype.is_floating else leaf
 
 
 def _like(old: tf.Tensor, new: tf.Tensor) -> tf.Tensor:

@@ -90,7 +90,7 @@ def _in_chunks(machine: Machine, i: int, state: State, shared: Sequence[tf.Tenso
         return k + 1, {key: _put_back(key, leaf, index, new[key]) for key, leaf in changed.items()}
 
     changed = {key: state[key] for key in machine.changes(i)}
-    return while_loop(lambda k, _: k < chunks, chunk, (0, changed))[1]
+    return while_loop(machine, lambda k, _: k < chunks, chunk, (0, changed))[1]
 
 
 def _before_chunk(key: str, leaf: tf.Tensor, length: int) -> tf.Tensor:

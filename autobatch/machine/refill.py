@@ -142,13 +142,13 @@ class Refilled:
                     return now._replace(state={key: now.state[key] for key in sorted(machine.entered)})
 
                 start = (is_due, chosen, changing(flow))
-                _, chosen, now = while_loop(lambda due, *_: due, serve, start)
+                _, chosen, now = while_loop(machine, lambda due, *_: due, serve, start)
                 return chosen, now._replace(state=flow.state | now.state)
 
             kept = tf.where(lanes.row >= 0, pool.rows + tf.range(machine.size), UNFINISHED)
             flow = _Flow(lanes.state, kept, _nothing(machine, lanes.state, pool, shared))
             start = (tf.constant(0), choose(lanes.state["pc"]), flow)
-            _, _, flow = while_loop(goes_on, passes, start)
+            _, _, flow = while_loop(machine, goes_on, passes, start)
             flow = _served(machine, flow, pool, shared)
             return Lanes(flow.state, flow.row), flow.harvest
 
@@ -196,4 +196,4 @@ def _put(machine: Machine, rows: tf.Tensor, place: tf.Tensor, new: tf.Tensor) ->
     def put(lane: tf.Tensor, rows: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         return lane + 1, tf.tensor_scatter_nd_update(rows, place[lane][tf.newaxis, tf.newaxis], new[lane][tf.newaxis])
 
-    return while_loop(lambda lane, _: lane < machine.size, put, (0, rows))[1]
+    return while_loop(machine, lambda lane, _: lane < machine.size, put, (0, rows))[1]
