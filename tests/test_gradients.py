@@ -95,10 +95,10 @@ def test_outside_of_xla_what_was_made_inside():
             y, n = y * x, n - 1
         return y
 
-    x = tf.constant([2.0, 3.0])
-    expected = tf.function(lambda x: power(x, [3, 2]), jit_compile=True, autograph=False)(x)
+    x, n = tf.constant([2.0, 3.0]), tf.constant([3, 2])
+    expected = tf.function(lambda x: power(x, n), jit_compile=True, autograph=False)(x)
     np.testing.assert_array_equal(expected, [8.0, 9.0])
-    found = tf.function(lambda x: gradient(lambda x: power(x, [3, 2]), x), autograph=False)(x)
+    found = tf.function(lambda x: gradient(lambda x: power(x, n), x), autograph=False)(x)
     np.testing.assert_array_equal(found, [12.0, 6.0])
 
 

@@ -218,6 +218,8 @@ DISPATCHES = {"guarded": guarded, "switch_case": switch_case, "sweep": sweep, "r
 
 def until_done(machine: Dispatched, step: Step, choose: Choice, state: State) -> State:
     """Steps until no lane can move."""
+    if _is_empty(state):
+        return state
     _, state = while_loop(
         machine,
         lambda chosen, state: (chosen < machine.halt) & machine.may_go_on(state),
@@ -225,6 +227,11 @@ def until_done(machine: Dispatched, step: Step, choose: Choice, state: State) ->
         (choose(state["pc"]), state),
     )
     return state
+
+
+def _is_empty(state: State) -> bool:
+    """Whether it is known that there are no lanes; of a loop for nobody XLA may make code that crashes."""
+    return state["pc"].shape.num_elements() == 0
 
 
 LOOK = 4  # passes between two looks at how many lanes are not done; each is looked at where runs are counted
@@ -253,6 +260,9 @@ class Looks(NamedTuple):
 
 def until_few(machine: Machine, step: Step, choose: Choice, state: State, limit: Limit) -> tuple[State, Looks]:
     """Steps until no lane can move, or the limit is reached."""
+    none = Looks(tf.constant(0), tf.constant(0))
+    if _is_empty(state):
+        return state, none
     look = 1 if machine.counts else LOOK
     fair = FAIR // look
 
@@ -280,7 +290,6 @@ def until_few(machine: Machine, step: Step, choose: Choice, state: State, limit:
         )
         return chosen, state, are_few(state), Looks(looks.all + 1, looks.late + tf.cast(few, tf.int32))
 
-    none = Looks(tf.constant(0), tf.constant(0))
     start = (choose(state["pc"]), state, are_few(state), none)
     _, state, _, looks = while_loop(machine, goes_on, passes, start)
     return state, looks
