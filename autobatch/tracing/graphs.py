@@ -1,7 +1,7 @@
 """Graphs made by hand: what ``tf.function`` makes, without what it does for arguments of which it knows nothing.
 
 To describe what goes in and comes out, to look for it among what was traced before, and to order operations that have
-no effects takes TensorFlow as long as to make a region's operations.
+no effects takes TensorFlow nearly as long as to make a region's operations.
 """
 
 from __future__ import annotations
