@@ -1,8 +1,8 @@
 """A process that calls all kinds of programs; what it prints another must print too, without lowering any.
 
-    python -m tests.kept FOLDER
+    python -m tests.kept FOLDER [CALL]...
 
-Prints a line for each call, and how many programs were lowered. Runs are saved in the folder.
+Prints a line for each call, all or those named, and which programs were lowered. Runs are saved in the folder.
 """
 
 import hashlib
@@ -168,7 +168,7 @@ def sample():
     return result.samples
 
 
-def main(folder):
+def main(folder, *names):
     lowered = []
     lower = Specialisation._lower
 
@@ -179,9 +179,10 @@ def main(folder):
 
     Specialisation._lower = counted
     for name, call in calls(folder):
-        print(name, told(call), sep=": ", flush=True)
+        if name in names or not names:
+            print(name, told(call), sep=": ", flush=True)
     print("lowered:", *lowered)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), *sys.argv[2:])

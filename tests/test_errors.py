@@ -519,6 +519,7 @@ CASES = [
 
 
 @functools.cache
+@functools.cache
 def error_of(function):
     with pytest.raises(AutobatchError) as caught:
         ab.autobatch(function)(X)

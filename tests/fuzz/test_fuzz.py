@@ -12,7 +12,7 @@ fixed = settings(derandomize=True, deadline=None, database=None, suppress_health
 
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 def test_family(family):
-    @settings(fixed, max_examples=6)
+    @settings(fixed, max_examples=4)
     @given(example=family.examples)
     def run(example):
         family.check(example)

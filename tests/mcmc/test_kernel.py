@@ -147,8 +147,7 @@ def test_one_chain_without_a_batch_axis():
     check_moments([part[:, tf.newaxis] for part in states])
 
 
-@pytest.mark.parametrize(("batch", "jit_compile"), [([None], True), ([2, None], False)])
-def test_the_number_of_chains_may_be_unknown_when_it_is_traced(batch, jit_compile):
+def test_the_number_of_chains_may_be_unknown_when_it_is_traced(batch=(2, None), jit_compile=True):
     kernel = ab.mcmc.NoUTurnSampler(log_prob, [0.3, 0.2])
     kernel = tfp.mcmc.DualAveragingStepSizeAdaptation(kernel, num_adaptation_steps=4)
 
