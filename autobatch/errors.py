@@ -9,9 +9,9 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from types import CodeType
+from types import CodeType, MappingProxyType
 from typing import Any, Protocol
 
 
@@ -43,6 +43,7 @@ class AutobatchError(Exception):
     """
 
     helpers: frozenset[CodeType] = frozenset()  # the undecorated functions of the user's that it came through
+    chosen: Mapping[tuple[str, int], tuple] = MappingProxyType({})  # by file and line, what functions members call
     optional: frozenset[str] = frozenset()  # the attributes that are None for some members, if that is what is wrong
 
     def __init__(

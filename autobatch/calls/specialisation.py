@@ -103,6 +103,7 @@ def _tried(
     raised: Exception | None = None  # what the user's own code raised, perhaps where only some members get
     modes: dict[str, Exception] = {}  # how it is lowered now, and what was to be said without that
     classes: dict[type, None] = {}  # of the objects that it makes
+    chosen: dict[tuple[str, int], tuple] = {}  # by file and line, functions that members choose, which cannot run so
     optional: frozenset[str] = frozenset()  # the attributes of theirs that are None for some members
     outside = Outside()
     while True:
@@ -112,7 +113,7 @@ def _tried(
             with context.meeting(classes), context.lists_of(list_capacity), context.optional(optional):
                 with deep_recursion():
                     outside.meet([source_of(Target(callee, tuple(taken.static.items())))])
-                    frontend = lower(callee, taken.static, with_helpers(callee_of, helpers), unrolled, modes)
+                    frontend = lower(callee, taken.static, with_helpers(callee_of, helpers), unrolled, modes, chosen)
                     outside.meet(core.source for core in frontend.cores.values())
                 program = dataclasses.replace(
                     frontend.program, arguments=tuple(taken.types), shared=tuple(taken.shared_types)
@@ -134,6 +135,12 @@ def _tried(
                 continue
             met = cached(frontend.cores.values()) if frontend else ()
             found = frozenset(code for code in (*getattr(error, "helpers", ()), *met) if is_users(code))
+            choices = {k: v for k, v in getattr(error, "chosen", {}).items() if not {*v} <= {*chosen.get(k, ())}}
+            if choices and frontend is not None:
+                chosen |= {place: (*chosen.get(place, ()), *options) for place, options in choices.items()}
+                codes = (getattr(option, "__code__", None) for options in choices.values() for option in options)
+                helpers |= found.union(code for code in codes if code is not None and is_users(code))
+                continue
             if frontend is None and raised is not None:
                 raise raised from raised.__cause__
             if frontend is None or (found <= helpers and len(classes) == known):

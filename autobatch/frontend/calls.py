@@ -17,9 +17,9 @@ import numpy as np
 import tensorflow as tf
 
 from autobatch import context, errors
+from autobatch.frontend.chosen import ChosenCalls
 from autobatch.frontend.core import Callee, Target
 from autobatch.frontend.library import written
-from autobatch.frontend.optional_attributes import OptionalAttributes
 from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.source import CLASS, Source, read, signature, unparse
 from autobatch.frontend.syntax import SCOPES, constant, is_support, load, support
@@ -61,7 +61,7 @@ def _listed(node: gast.AST) -> gast.AST:
     return gast.copy_location(gast.ListComp(node.elt, node.generators), node) if is_generator else node
 
 
-class Calls(OptionalAttributes):
+class Calls(ChosenCalls):
     def on_Call(self, node: gast.Call) -> gast.AST:
         callee = self.callee(node.func)
         value = self.static_value(node.func)
@@ -78,6 +78,8 @@ class Calls(OptionalAttributes):
                 node = gast.copy_location(gast.Call(self.own_name(value, node.func), node.args, node.keywords), node)
         if callee is not None:
             return self.autobatched_call(node, replace(callee, of=self.class_of_own(node)))
+        if options := self.choices_at(node):
+            return self.chosen_call(node, options)
         if (method := self.method_call(node)) is not None:
             return method
         if makes_objects(value) and (callee := self.program_of(value.__init__)) is not None:
@@ -97,10 +99,6 @@ class Calls(OptionalAttributes):
             return call
         context.meet(owner)  # by a static or class method
         return self.temporary(call, "object")  # for itself, so that it is seen to be new
-
-    def own_name(self, function: Any, at: gast.AST) -> gast.AST:
-        """A name of the program's own for a function."""
-        return load(self.bind(getattr(function, "__name__", "function"), function), at)
 
     def class_of_own(self, node: gast.Call) -> type | None:
         """The class of the object that ``Parent.method(self, ...)`` hands on, where this is a method itself."""

@@ -16,6 +16,7 @@ import gast
 
 from autobatch import errors
 from autobatch.frontend import deques, fence
+from autobatch.frontend.chosen import Chosen
 from autobatch.frontend.consumers import without_generators
 from autobatch.frontend.core import Callee, Core
 from autobatch.frontend.dict_views import without_views
@@ -44,7 +45,11 @@ _BEFORE = (
 
 
 def desugar(
-    source: Source, callee_of: Callable[[Any], Callee | None], unrolled: Mapping[Any, int], modes: Collection[str]
+    source: Source,
+    callee_of: Callable[[Any], Callee | None],
+    unrolled: Mapping[Any, int],
+    modes: Collection[str],
+    chosen: Chosen,
 ) -> Core:
     """Desugars one function.
 
@@ -52,7 +57,7 @@ def desugar(
       source: the function.
       callee_of: tells an autobatched function from other objects.
       unrolled: how many items each loop has that must be unrolled, by its place.
-      modes: as for ``lower``.
+      modes: as for ``lower``; chosen: likewise.
     """
     source = without_dicts(source) if "dicts_as_lists" in modes else source
     for pass_ in _BEFORE:
@@ -60,6 +65,7 @@ def desugar(
     fence.check(source)
     deques.check(source)
     desugarer = _Desugarer(source, ListMethods(source).visit(source.tree), callee_of, unrolled)
+    desugarer.chosen = chosen
     desugarer.holds = "exceptions_hold" in modes
     desugarer.nothing_early = "nothing_early" in modes
     desugarer.comprehensions_apart = "comprehensions_apart" in modes

@@ -6,12 +6,14 @@ import sys
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import astunparse
 import gast
 
 from autobatch import errors, ir
+from autobatch.frontend.chosen import Chosen
 from autobatch.frontend.core import Callee, Core, Target
 from autobatch.frontend.desugar import desugar
 from autobatch.frontend.dicts import OF_DICTS
@@ -61,6 +63,7 @@ def lower(
     callee_of: Callable[[Any], Callee | None],
     unrolled: Mapping[tuple, int],
     modes: Collection[str],
+    chosen: Chosen = MappingProxyType({}),
 ) -> Frontend:
     """Lowers ``entry`` and all that it calls, each once per choice of static arguments.
 
@@ -72,6 +75,7 @@ def lower(
       modes: of ``MODES``: "dicts_as_lists" has lists stand for dicts (dicts.py), "exceptions_hold" has exceptions hold
         what they are given (held.py), "nothing_early" has no member evaluate operands and arms that it does not need,
         "comprehensions_apart" has nested functions and lambdas with comprehensions be functions of the program.
+      chosen: the functions that members choose between in calls on these lines.
     """
     first = Target(entry, tuple(static.items()))
     keys: dict[tuple, str] = {}
@@ -100,7 +104,7 @@ def lower(
         target = pending.pop(0)
         name = name_of(target)
         loops = {place: count for (function, place), count in unrolled.items() if function == name}
-        cores[name] = desugar(source_of(target), callee_of, loops, modes)
+        cores[name] = desugar(source_of(target), callee_of, loops, modes, chosen)
         for called in cores[name].calls.values():
             if called.callee.kind == "autobatched":
                 name_of(called)

@@ -450,4 +450,4 @@ class Expressions(Scope):
         """The first call of a function of the program in a lambda, a nested function or a comprehension."""
         inner = bound_names(node)
         calls = (part for part in gast.walk(node) if isinstance(part, gast.Call) and not set(names(part.func)) & inner)
-        return next((call for call in calls if self.callee(call.func)), None)
+        return next((call for call in calls if self.callee(call.func) or self.choices_at(call)), None)

@@ -315,8 +315,10 @@ def _shared(types: Iterable[Type]) -> tuple[Tensor | Weak, ...]:
 
 
 def _option(node: ast.expr) -> Any:
-    """A value, or a member of an enum of this name."""
+    """A value, a member of an enum of this name, or what stands for a function."""
     match node:
+        case ast.Name(name):
+            return type(name, (), {})
         case ast.Attribute(value=ast.Name(name), attr=member):
             made: Any = enum.Enum(name, [member])
             return made[member]

@@ -30,7 +30,7 @@ from autobatch.errors import TypeMismatchError
 from autobatch.language.keys import key
 from autobatch.language.lists import GROWTH, MemberList
 from autobatch.language.objects import ABSENT, Absent, MemberObject, described
-from autobatch.language.one_of import OneOf, is_any, is_known, named, options_of
+from autobatch.language.one_of import NumberHere, OneOf, captures_members, is_any, is_known, named, options_of
 from autobatch.language.structs import map_nodes
 from autobatch.language.values import DEFAULT_DTYPES, WIDE_DTYPES, WeakScalar, adopts, fits, is_near, is_tensor
 
@@ -110,6 +110,9 @@ class TooManyError(JoinError):
     """One of several would be one of too many."""
 
 
+_FUNCTION_HERE = Opaque("function that uses per-member values")
+
+
 def type_of(value: Any) -> Type:
     """The type of a value that user code computed while it was traced."""
     try:
@@ -123,6 +126,8 @@ def type_of(value: Any) -> Type:
 def _leaf_type(value: Any) -> Leaf:
     if value is ABSENT:
         return ABSENT
+    if isinstance(value, NumberHere):
+        return _FUNCTION_HERE
     if isinstance(value, WeakScalar):
         return Weak(value.kind, value.near)
     if isinstance(value, np.float64):  # also a Python float
@@ -133,8 +138,8 @@ def _leaf_type(value: Any) -> Leaf:
         if not value.shape.is_fully_defined():
             return Opaque(f"tensor of unknown shape {value.shape}")
         return Tensor(value.dtype.base_dtype, static_shape(value.shape))
-    if isinstance(value, python_types.FunctionType) and _captures_members(value):
-        return Opaque("function that uses per-member values")
+    if isinstance(value, python_types.FunctionType) and captures_members(value):
+        return _FUNCTION_HERE
     if isinstance(getattr(value, "__self__", None), list | dict | set):
         return Opaque(f"method of a {type(value.__self__).__name__}")  # which would act on another copy of it
     if isinstance(value, _STATIC) or is_known(value) or getattr(type(value), "__autobatch_static__", False):
@@ -143,14 +148,6 @@ def _leaf_type(value: Any) -> Leaf:
     if isinstance(value, tf.TensorArray):
         help = "fill a tensor: x = tf.zeros([n]), then x[i] = v."
     return Opaque(f"{type(value).__module__}.{type(value).__qualname__} object", help)
-
-
-def _captures_members(function: python_types.FunctionType) -> bool:
-    cells = [cell.cell_contents for cell in function.__closure__ or () if cell != python_types.CellType()]
-    return any(
-        isinstance(leaf, WeakScalar) or (is_tensor(leaf) and not hasattr(leaf, "numpy"))
-        for leaf in tf.nest.flatten(cells)
-    )
 
 
 def static_shape(shape: tf.TensorShape) -> tuple[int, ...]:

@@ -17,23 +17,29 @@ from autobatch import context, errors
 from autobatch.language.choices import ifexp, limited_where
 from autobatch.language.containers import contents
 from autobatch.language.keys import key
-from autobatch.language.one_of import Known, OneOf, are_apart, at, described, looked_up
+from autobatch.language.one_of import Known, OneOf, are_apart, at, described, is_any, is_function, looked_up
 from autobatch.language.raising import raise_
 from autobatch.language.values import WIDE_DTYPES, WeakScalar, fits, is_near, per_member, python_kind
 
-_RAISED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)  # of some values, and not of others
+_RAISED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+_OF_TRACING = tf.errors.OperatorNotAllowedInGraphError  # a TypeError
 
 
-def each(function: Callable[[Any], Any], value: Any) -> Any:
-    """``function(value)``; where it raises for some of what the value may be, the members fail that have these."""
+def _is_of_value(option: Any, error: Exception) -> bool:
+    """Whether it is raised of some values, and not of others."""
+    return isinstance(error, _RAISED) and not isinstance(error, errors.AutobatchError | _OF_TRACING)
+
+
+def each(function: Callable[[Any], Any], value: Any, fails: Callable[[Any, Exception], bool] = _is_of_value) -> Any:
+    """``function(value)``; where it raises what ``fails`` for some of what the value may be, who has that fails."""
     if not isinstance(value, OneOf):
         return function(value)
     number, made, failed = value.number.tensor, dict[int, Any](), dict[int, Exception]()
     for k, option in enumerate(value.options):
         try:
             made[k] = limited_where(functools.partial(tf.equal, number, k), functools.partial(function, option))
-        except _RAISED as error:
-            if isinstance(error, errors.AutobatchError):
+        except Exception as error:
+            if not fails(option, error):
                 raise
             failed[k] = error
     if not made:
@@ -69,7 +75,10 @@ def called(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
         if before != [*map(contents, inputs)]:
             raise
         try:
-            made = each(lambda way: function(*_chosen(inputs, way)), _ways(several))
+            # What a chosen function raises here may be for what stands for members' values alone.
+            is_chosen = any(is_function(option) for value in several for option in value.options)
+            fails = (lambda *_: False) if is_chosen else _is_of_value
+            made = each(lambda way: function(*_chosen(inputs, way)), _ways(several), fails)
         except Exception:
             raise error from error.__cause__
         if before != [*map(contents, inputs)]:
@@ -128,7 +137,7 @@ def _of_number(values: list[Any], number: tf.Tensor) -> Any:
         if len(kinds) == 1 and type(first) in WIDE_DTYPES and all(fits(each, tf.int64) for each in values):
             kind = type(first)
             return WeakScalar(looked_up(values, WIDE_DTYPES[kind], number), kind, all(map(is_near, values)))
-        if all(isinstance(each, Known) for each in values):
+        if is_any(*values) and not any(isinstance(each, OneOf) for each in values):
             return at(values, number)
     found = values[-1]
     for k in reversed(range(len(values) - 1)):
@@ -138,7 +147,7 @@ def _of_number(values: list[Any], number: tf.Tensor) -> Any:
 
 def _attribute(self: OneOf, name: str) -> Any:
     """``value.name``, which may be a method."""
-    if name.startswith("__") or not self.is_value:
+    if (name.startswith("__") and name != "__name__") or not self.is_value:
         raise AttributeError(name)
     of_classes = [inspect.getattr_static(type(option), name, None) for option in self.options]
     if all(callable(found) or isinstance(found, classmethod | staticmethod) for found in of_classes):  # methods

@@ -1,4 +1,4 @@
-"""A member's text, bytes or enum member: one of several that are known, held as its number among them.
+"""A member's text, bytes, enum member or function: one of several that are known, held as its number among them.
 
 ``state = "idle"`` on one path and ``state = "busy"`` on another is such a value.  What is done with one is done with
 each that it may be, and the member's is chosen (``each_of.py``).
@@ -11,16 +11,23 @@ import enum
 import os
 import sys
 from collections.abc import Sequence
+from types import BuiltinFunctionType, CellType, FunctionType, ModuleType
 from typing import Any, NoReturn
 
+import numpy as np
 import tensorflow as tf
 
 from autobatch import context, errors
-from autobatch.language.values import WeakScalar
+from autobatch.language.values import WeakScalar, is_tensor
 
-Known = str | bytes | enum.Enum
+Known = Any  # a text, bytes, a member of an enum, a function or a class
+_FUNCTIONS = type | np.ufunc | type(np.dot)
 _TENSORFLOW = os.path.dirname(tf.__file__)
 MOST = 256  # that one value may be one of
+
+
+class NumberHere(WeakScalar):
+    """Of one of several that are no longer there after a branch, a loop or a call: they hold what members have here."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -41,6 +48,11 @@ class OneOf:
     @classmethod
     def __tf_unflatten__(cls, metadata: tuple, components: tuple) -> OneOf:
         return cls(*metadata, *components)
+
+    def __post_init__(self) -> None:
+        here = any(isinstance(option, FunctionType) and captures_members(option) for option in self.options)
+        if here and isinstance(self.number, WeakScalar):
+            object.__setattr__(self, "number", NumberHere(self.number.tensor, int, near=True))
 
     def _no_python_value(self, *_: Any) -> NoReturn:
         context.risk()
@@ -81,16 +93,37 @@ def whole(value: Any) -> Any:
 
 def is_known(value: Any) -> bool:
     """Whether members may differ in having this or another."""
-    return isinstance(value, Known)
+    if isinstance(value, FunctionType):
+        return not captures_members(value)
+    return isinstance(value, str | bytes | enum.Enum) or is_function(value)
+
+
+def is_function(value: Any) -> bool:
+    """Whether this is a function or a class."""
+    if isinstance(value, FunctionType):
+        return True
+    if isinstance(value, BuiltinFunctionType):  # or a method
+        return isinstance(value.__self__, ModuleType | None)
+    return isinstance(value, _FUNCTIONS) or (callable(value) and getattr(type(value), "__autobatch_static__", False))
+
+
+def captures_members(function: FunctionType) -> bool:
+    """Whether a function holds what differs between members, of where it was made."""
+    cells = [cell.cell_contents for cell in function.__closure__ or () if cell != CellType()]
+    held = [*cells, *(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+    return any(
+        isinstance(leaf, WeakScalar) or (is_tensor(leaf) and not hasattr(leaf, "numpy"))
+        for leaf in tf.nest.flatten(held)
+    )
 
 
 def is_any(*values: Any) -> bool:
     """Whether each of these is such a value, or one of several."""
-    return all(isinstance(value, OneOf | Known) for value in values)
+    return all(isinstance(value, OneOf | FunctionType) or is_known(value) for value in values)
 
 
 def options_of(*values: Any) -> tuple[Known, ...]:
-    """What any of these may be: of an enum in the order of its class, of texts in that of the alphabet.
+    """What any of these may be: of an enum in the order of its class, of texts and functions in that of the alphabet.
 
     Raises TypeMismatchError if that is too much.
     """
@@ -112,6 +145,11 @@ def _identity(option: Known) -> tuple:
         names = [*kind.__members__.values()]
         at = next((k for k, each in enumerate(names) if each is option), len(names))
         return kind.__module__, kind.__qualname__, at, repr(option), id(kind)
+    if is_function(option):
+        made = getattr(option, "__code__", option)  # a function that holds nothing is its code, whenever it is made
+        is_code = isinstance(option, FunctionType) and not (option.__closure__ or option.__defaults__)
+        name = f"{getattr(option, '__module__', '')}.{named(option)}"
+        return "", "", getattr(made, "co_firstlineno", 0), name, id(made if is_code else option)
     return kind.__module__, kind.__qualname__, 0, option, id(kind)
 
 
@@ -144,9 +182,10 @@ def _places(options: Sequence[Known], wanted: Sequence[Known]) -> list[int]:
     places = {_identity(option): k for k, option in enumerate(options)}
     lost = next((option for option in wanted if _identity(option) not in places), None)
     if lost is not None:
+        what = f"function `{lost.__name__}`" if is_function(lost) else f"class of {named(lost)}"
         raise errors.UnsupportedSyntaxError(
-            f"The class of {named(lost)} is made anew each time that the program is looked at.",
-            help="make the class outside of the function.",
+            f"The {what} is made anew each time that the program is looked at.",
+            help=f"make the {what.split()[0]} outside of the function.",
             kind="changing-class",
         )
     return [places[_identity(option)] for option in wanted]
@@ -174,7 +213,10 @@ def _number(tensor: tf.Tensor) -> WeakScalar:
 
 
 def named(option: Any) -> str:
-    """As one would write it: ``'idle'``, ``State.IDLE``."""
+    """As one would write it: ``'idle'``, ``State.IDLE``, ``max``."""
+    if is_function(option):
+        name = getattr(option, "__name__", type(option).__name__)
+        return name if name.isidentifier() else "function"
     is_member = isinstance(option, enum.Enum) and option.name is not None
     return f"{type(option).__name__}.{option.name}" if is_member else repr(option)
 

@@ -19,13 +19,14 @@ import numpy as np
 import tensorflow as tf
 
 from autobatch import context, errors
-from autobatch.language import arithmetic, augmented, list_queries
+from autobatch.language import arithmetic, augmented, functions, list_queries
 from autobatch.language.augmented import in_place
 from autobatch.language.choices import and_, both, either, ifexp, limited_to, not_, or_, truth
 from autobatch.language.comparisons import equal, ordered
 from autobatch.language.copies import deepcopy, shallow_copy
 from autobatch.language.dicts import get
 from autobatch.language.each_of import each, each_key, member_of
+from autobatch.language.functions import others
 from autobatch.language.indexing import (
     admits,
     getitem,
@@ -105,10 +106,10 @@ __all__ = [
     "getattr_", "getitem", "gone_through", "hasattr_", "held", "hex_", "ifexp", "in_place", "index", "indices",
     "insert", "int_", "is_a", "is_object", "isinstance_", "item", "item_from_end", "items_of", "kept_iterator",
     "length_from_end", "max_by", "member_class", "member_of", "method", "min_by", "mod", "not_", "numpy_", "oct_",
-    "of_fields", "of_range", "or_", "ord_", "ordered", "place", "place_of_append", "pop", "pop_inside", "pow_",
-    "print_", "raise_", "raise_untold", "range_", "remove", "replaced", "repr_", "reverse", "rotate", "round_", "rows",
-    "sequence", "setattr_", "setitem", "shallow_copy", "slice_", "sort_by", "sorted_by", "stand_in", "str_", "text",
-    "truth", "type_", "unpack", "unpack_rest", "unroll", "unroll_first", "unrolled", "untold",
+    "of_fields", "of_range", "or_", "ord_", "ordered", "others", "place", "place_of_append", "pop", "pop_inside",
+    "pow_", "print_", "raise_", "raise_untold", "range_", "remove", "replaced", "repr_", "reverse", "rotate", "round_",
+    "rows", "sequence", "setattr_", "setitem", "shallow_copy", "slice_", "sort_by", "sorted_by", "stand_in", "str_",
+    "text", "truth", "type_", "unpack", "unpack_rest", "unroll", "unroll_first", "unrolled", "untold",
 ]  # fmt: skip
 
 
@@ -278,6 +279,8 @@ def is_(left: Any, right: Any) -> Any:
         raise _unknown_identity("lists")
     if left is right or type(left) is not type(right):
         return left is right
+    if isinstance(left, FunctionType) and left.__code__ is not right.__code__:
+        return False
     if isinstance(left, MemberObject):
         raise _unknown_identity("objects", "give each a number of its own, and compare those.")
     if isinstance(left, list | dict | set | tuple | FunctionType):
@@ -452,3 +455,4 @@ BUILTINS = {
     builtins.range: "of_range",
     collections.deque: "deque_",
 }
+functions.install({python: globals()[name] for python, name in BUILTINS.items()})

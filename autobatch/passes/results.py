@@ -10,7 +10,7 @@ from autobatch import errors, ir
 from autobatch.ir.typed import Variable
 from autobatch.ir.types import Static, Type, leaves, opaque
 from autobatch.language.objects import not_kept
-from autobatch.language.one_of import OneOf, is_known
+from autobatch.language.one_of import OneOf, described, is_function, is_known
 from autobatch.language.raising import UNTOLD
 from autobatch.language.structs import Rows, map_nodes
 
@@ -27,10 +27,12 @@ def check_results(entry: ir.Function, types: Mapping[Variable, Type], origin: Ma
         known = [leaf.value for leaf in leaves(type_) if isinstance(leaf, Static)]
         for value in [*_nodes(OneOf, type_), *filter(is_known, known)]:
             if not any(all(isinstance(option, kind) for option in _options(value)) for kind in (int, str, bytes)):
-                is_enum = any(isinstance(option, enum.Enum) for option in _options(value))
-                what = "a member of an enum" if is_enum else "a text for some members and bytes for others"
-                help = "no tensor holds that: return its .name, or its .value."
-                raise _refused(f"`{entry.name}` returns {what}: {value!r}.", help, origin[entry.name, v])
+                what, help = "a text for some members and bytes for others", "no tensor holds that: return a text."
+                if any(isinstance(option, enum.Enum) for option in _options(value)):
+                    what, help = "a member of an enum", "no tensor holds that: return its .name, or its .value."
+                elif any(map(is_function, _options(value))):
+                    what, help = "a function", "no tensor holds that: return what it returns, or a number."
+                raise _refused(f"`{entry.name}` returns {what}: {described(value)}.", help, origin[entry.name, v])
         if any(value is UNTOLD for value in known):
             raise not_kept("text")
 

@@ -36,6 +36,8 @@ def raise_at(location: ir.Location, error: Exception) -> NoReturn:
     if isinstance(shown, errors.AutobatchError):
         told = getattr(error, "helpers", frozenset())
         shown.helpers = told.union(at.tb_frame.f_code for at in _helpers(error))
+    options = getattr(error, "options", ())
+    shown.chosen = {(location.file, location.line): options} if options else {}  # type: ignore[attr-defined]
     if shown is not error:
         raise shown from error
     if isinstance(error, errors.AutobatchError):

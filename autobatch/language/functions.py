@@ -1,0 +1,81 @@
+"""Functions and classes that members choose between: each that it may be is called, and the member's result chosen."""
+
+from __future__ import annotations
+
+import enum
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import tensorflow as tf
+
+from autobatch import errors
+from autobatch.language.containers import contents
+from autobatch.language.each_of import each, member_of
+from autobatch.language.mathematics import STAND_INS
+from autobatch.language.numpy import is_numpy, numpy_
+from autobatch.language.objects import ABSENT, has_methods, member_class
+from autobatch.language.one_of import OneOf, described, is_function, is_known, looked_up, options_of
+from autobatch.language.values import WeakScalar
+
+
+def install(builtins: Mapping[Callable, Callable]) -> None:
+    """Has members call what they chose; ``builtins``: what they call in place of Python's own functions."""
+
+    def called(option: Any) -> Callable:
+        if not is_function(option):
+            return option
+        if isinstance(option, enum.EnumMeta):
+            return member_of(option)
+        if has_methods(option):
+            return member_class(option)
+        if is_numpy(option):
+            return numpy_(option)
+        return builtins.get(option) or STAND_INS.get(option, option)
+
+    def call(self: OneOf, *args: Any, **options: Any) -> Any:
+        def fails(option: Any, error: Exception) -> bool:
+            return isinstance(error, TypeError) and not takes(option, len(args), options)
+
+        before = contents([*args, *options.values()])
+        try:
+            made = each(lambda option: called(option)(*args, **options), self, fails)
+            if contents([*args, *options.values()]) != before:
+                raise _changed(self)
+        except Exception as error:  # they may be called one by one
+            if all(map(is_function, self.options)) and all(map(is_known, self.options)):
+                error.options = getattr(error, "options", ()) or self.options  # type: ignore[attr-defined]
+            raise
+        return made
+
+    OneOf.__call__ = call  # type: ignore[attr-defined]
+
+
+def takes(function: Any, count: int, names: Iterable[str]) -> bool:
+    """Whether a function takes so many arguments, and others by these names."""
+    try:
+        inspect.signature(function).bind(*(None,) * count, **dict.fromkeys(names))
+    except TypeError:
+        return False
+    except ValueError:  # it does not say what it takes
+        return True
+    return True
+
+
+def _changed(function: OneOf) -> errors.UnsupportedSyntaxError:
+    return errors.UnsupportedSyntaxError(
+        f"What {described(function)} gets is changed in place, and members choose which of them is called.",
+        help="tell the cases apart by if and elif.",
+        kind="changed-by-chosen",
+    )
+
+
+def others(function: Any, *known: Any) -> Any:
+    """What members call who have none of the known functions; where there are none, what returns anything."""
+    rest = [option for option in options_of(function) if all(option is not each for each in known)]
+    if not rest:
+        return lambda *_, **__: ABSENT
+    if not isinstance(function, OneOf):
+        return function
+    table = [rest.index(option) if option in rest else 0 for option in function.options]
+    return OneOf((*rest,), WeakScalar(looked_up(table, tf.int64, function.number.tensor), int, near=True))
