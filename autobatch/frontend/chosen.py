@@ -19,12 +19,12 @@ Chosen = Mapping[tuple[str, int], tuple[Any, ...]]  # by file and line, what mem
 
 
 class ChosenCalls(OptionalAttributes):
-    chosen: Chosen
+    choices: Chosen
 
     def choices_at(self, node: gast.Call) -> list[Any]:
         """What members choose between in a call, as far as it is known and can be called so."""
         lines = range(node.lineno, (node.end_lineno or node.lineno) + 1)
-        options = dict.fromkeys(option for line in lines for option in self.chosen.get((self.source.file, line), ()))
+        options = dict.fromkeys(option for line in lines for option in self.choices.get((self.source.file, line), ()))
         inside = node.func.func if isinstance(node.func, gast.Call) else node.func
         values, names = _given(node)
         if isinstance(node.func, gast.Attribute) or is_support(inside) or self.static_value(node.func) is not UNKNOWN:

@@ -65,7 +65,7 @@ def desugar(
     fence.check(source)
     deques.check(source)
     desugarer = _Desugarer(source, ListMethods(source).visit(source.tree), callee_of, unrolled)
-    desugarer.chosen = chosen
+    desugarer.choices = chosen
     desugarer.holds = "exceptions_hold" in modes
     desugarer.nothing_early = "nothing_early" in modes
     desugarer.comprehensions_apart = "comprehensions_apart" in modes

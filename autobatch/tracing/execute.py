@@ -77,7 +77,7 @@ def execute(ops: Sequence[ir.Assign], env: dict[str, Any], graph: tf.Graph | Non
         except UnlikeItemsError as loop:
             raise UnlikeItemsError(loop.count, variable=loop.variable or op.outputs[0]) from None
         except Exception as error:
-            raise_at(op.location, error)
+            raise_at(op.location, error, inputs)
         refuse_catching(risks, op.location)
         outcomes += [_outcome(remark, op.location) for remark in remarks]
         env.setdefault(CHOSEN, []).extend(chosen)

@@ -7,10 +7,11 @@ import linecache
 import re
 import sys
 import types
-from collections.abc import Iterator
-from typing import NoReturn
+from collections.abc import Iterable, Iterator
+from typing import Any, NoReturn
 
 from autobatch import context, errors, ir
+from autobatch.language.one_of import is_known
 
 _LIBRARIES = {"tensorflow", "keras", "tf_keras", "tensorflow_probability", "autobatch", "numpy"}
 
@@ -26,8 +27,8 @@ class NoneOperandError(TypeError):
         self.refusal = refusal
 
 
-def raise_at(location: ir.Location, error: Exception) -> NoReturn:
-    """Raises what the user shall see of an error that the code at ``location`` raised.
+def raise_at(location: ir.Location, error: Exception, inputs: Iterable[Any] = ()) -> NoReturn:
+    """Raises what the user shall see of an error that the code at ``location`` raised, which got these inputs.
 
     An error of the user's own keeps its type and gains a note with the line; one from inside TensorFlow becomes ours.
     """
@@ -36,7 +37,9 @@ def raise_at(location: ir.Location, error: Exception) -> NoReturn:
     if isinstance(shown, errors.AutobatchError):
         told = getattr(error, "helpers", frozenset())
         shown.helpers = told.union(at.tb_frame.f_code for at in _helpers(error))
-    options = getattr(error, "options", ())
+    codes = {at.tb_frame.f_code for at in _helpers(error)}
+    given = tuple(value for value in inputs if is_known(value) and getattr(value, "__code__", None) in codes)
+    options = getattr(error, "options", given)  # functions that no name in the source stands for
     shown.chosen = {(location.file, location.line): options} if options else {}  # type: ignore[attr-defined]
     if shown is not error:
         raise shown from error
