@@ -52,6 +52,26 @@ def sum_to(n):
     return 0 if n == 0 else n + sum_to(n - 1)
 
 
+def halved(n):
+    return n // 2
+
+
+def shrunk(n):
+    while n > 3:
+        n -= 3
+    return n
+
+
+@ab.autobatch
+def stepped(n):
+    step = halved if n > 4 else shrunk
+    for k in range(3):
+        n = step(n + k)
+        if n > 2:
+            step = [shrunk, halved][k % 2]
+    return n
+
+
 @ab.autobatch(static_argnames="step")
 def walked(pair, step):
     point, n = Point(pair.x, -pair.x), pair.n
@@ -137,6 +157,7 @@ def calls(folder):
     yield "sum_to, by map", lambda: sum_to.map(n, lanes=8)
     yield "sum_to, by a stream", lambda: list(sum_to.map(iter(n.numpy()[:9]), lanes=4))
     yield "walked", lambda: walked(Pair(x, n), twice)
+    yield "stepped", lambda: stepped(n)
     yield "evens", lambda: evens(n)
     yield "saved", lambda: saved(n)
     yield "divided", lambda: divided(n, n % 3)

@@ -13,6 +13,13 @@ import autobatch as ab
 from autobatch.errors import BatchShapeError, TypeMismatchError, UnsupportedSyntaxError
 
 
+def changes_what_it_gets(x):
+    kept = [x]
+    act = [lambda xs: xs.append(x), lambda xs: xs.pop()][tf.cast(x > 0, tf.int32)]
+    act(kept)  # here
+    return kept[0]
+
+
 class Chosen:
     @functools.singledispatchmethod
     def twice(self, x):
@@ -316,10 +323,10 @@ def list_in_a_set(x):
     return set(found) == {1}  # here
 
 
-def list_of_classes(x):
+def list_of_dtypes(x):
     n = tf.cast(x, tf.int32)
-    kinds = [int, float]
-    kinds[n % 2] = bool  # here
+    kinds = [tf.int32, tf.float32]
+    kinds[n % 2] = tf.bool  # here
     return len(kinds)
 
 
@@ -765,6 +772,7 @@ CASES = [
     (puts_a_key_for_some, TypeMismatchError), (spells_too_much, TypeMismatchError),
     (returns_an_enum, TypeMismatchError), (makes_a_flag_of_a_number, TypeMismatchError),
     (makes_an_enum, UnsupportedSyntaxError), (slices_by_steps, TypeMismatchError),
+    (changes_what_it_gets, UnsupportedSyntaxError),
     (asks_without_a_default, TypeMismatchError), (grows_a_text, TypeMismatchError),
     (appends_a_list_to_itself, UnsupportedSyntaxError),
     (augments_a_list_in_a_list, UnsupportedSyntaxError),
@@ -773,7 +781,7 @@ CASES = [
     (raises_one_of_several, UnsupportedSyntaxError), (leaves_by_finally, UnsupportedSyntaxError),
     (meets_a_wide_int, TypeMismatchError),
     (is_it_the_same, TypeMismatchError), (repeats_a_tuple, TypeMismatchError), (meets_a_huge_int, TypeMismatchError),
-    (repeats_a_row, TypeMismatchError), (list_in_a_set, TypeMismatchError), (list_of_classes, TypeMismatchError),
+    (repeats_a_row, TypeMismatchError), (list_in_a_set, TypeMismatchError), (list_of_dtypes, TypeMismatchError),
     (seeks_a_row, TypeMismatchError), (sums_pairs, TypeMismatchError), (assigns_a_slice, TypeMismatchError),
     (adds_in_place, TypeMismatchError), (deque_of_a_length, TypeMismatchError),
     (deque_as_a_list, UnsupportedSyntaxError), (changed_by_a_helper, TypeMismatchError),

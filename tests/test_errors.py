@@ -85,8 +85,8 @@ def changes_variable(x):
 
 
 def function_choice(x):
-    change = tf.square if x > 0 else tf.abs  # here
-    return change(x)
+    change = tf.square if x > 0 else 2.0  # here
+    return change is not tf.square
 
 
 def wrong_unpacking(x):
@@ -424,12 +424,12 @@ def grows_a_list(x):
     return len(parts)
 
 
-def two_functions(x):
+def a_function_or_a_number(x):
     if x > 0:
-        apply = tf.sin
+        scale = tf.sin
     else:
-        apply = tf.cos  # here
-    return apply(x)
+        scale = 2.0  # here
+    return scale is tf.sin
 
 
 def truth_of_ragged(x):
@@ -511,7 +511,7 @@ CASES = [
     (kept_function, UnsupportedSyntaxError), (text_of_a_member, TypeMismatchError),
     (formats_a_member, TypeMismatchError), (key_of_a_member, TypeMismatchError),
     (dict_item_of_a_member, TypeMismatchError), (grows_a_list, TypeMismatchError),
-    (two_functions, TypeMismatchError), (truth_of_ragged, TypeMismatchError),
+    (a_function_or_a_number, TypeMismatchError), (truth_of_ragged, TypeMismatchError),
     (prints_in_a_lambda, UnsupportedSyntaxError), (unseen_call, UnsupportedSyntaxError),
     (numpy_random, UnsupportedSyntaxError), (python_random, UnsupportedSyntaxError),
     (inverse_of_an_integer, TypeMismatchError), (int_or_float, TypeMismatchError), *refusals.CASES,

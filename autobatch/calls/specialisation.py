@@ -24,6 +24,7 @@ from autobatch.calls.recent import Recent
 from autobatch.calls.taping import Followed
 from autobatch.context import is_users
 from autobatch.frontend.changing import Outside
+from autobatch.frontend.chosen import Chosen, codes, with_choices
 from autobatch.frontend.core import Callee, Target
 from autobatch.frontend.dicts import OF_DICTS, explained
 from autobatch.frontend.driver import MODES, Frontend, deep_recursion, lower, source_of
@@ -103,7 +104,7 @@ def _tried(
     raised: Exception | None = None  # what the user's own code raised, perhaps where only some members get
     modes: dict[str, Exception] = {}  # how it is lowered now, and what was to be said without that
     classes: dict[type, None] = {}  # of the objects that it makes
-    chosen: dict[tuple[str, int], tuple] = {}  # by file and line, functions that members choose, which cannot run so
+    chosen: Chosen = {}  # functions that members choose, which cannot run as they are
     optional: frozenset[str] = frozenset()  # the attributes of theirs that are None for some members
     outside = Outside()
     while True:
@@ -135,11 +136,9 @@ def _tried(
                 continue
             met = cached(frontend.cores.values()) if frontend else ()
             found = frozenset(code for code in (*getattr(error, "helpers", ()), *met) if is_users(code))
-            choices = {k: v for k, v in getattr(error, "chosen", {}).items() if not {*v} <= {*chosen.get(k, ())}}
-            if choices and frontend is not None:
-                chosen |= {place: (*chosen.get(place, ()), *options) for place, options in choices.items()}
-                codes = (getattr(option, "__code__", None) for options in choices.values() for option in options)
-                helpers |= found.union(code for code in codes if code is not None and is_users(code))
+            more = with_choices(chosen, getattr(error, "chosen", {}))
+            if frontend is not None and more != chosen:
+                chosen, helpers = more, helpers | found | codes(more)
                 continue
             if frontend is None and raised is not None:
                 raise raised from raised.__cause__

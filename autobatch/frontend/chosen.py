@@ -6,16 +6,37 @@ Only once that is known: the program is lowered again, with such calls on the li
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import CodeType
 from typing import Any
 
 import gast
 
+from autobatch.context import GENERATED, is_users
 from autobatch.frontend.optional_attributes import OptionalAttributes
 from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.syntax import is_support, load, support
 from autobatch.language.functions import takes
 
 Chosen = Mapping[tuple[str, int], tuple[Any, ...]]  # by file and line, what members choose between in calls there
+
+
+def with_choices(known: Chosen, more: Chosen) -> Chosen:
+    """Both, but for functions that a program makes: they are others each time that it is lowered."""
+    for place, options in more.items():
+        old = {*map(_name, known.get(place, ()))}
+        new = [option for option in options if _name(option) not in old and GENERATED not in _name(option)[1]]
+        known = {**known, place: (*known.get(place, ()), *new)} if new else known
+    return known
+
+
+def _name(function: Any) -> tuple[str, str]:
+    return str(getattr(function, "__module__", "")), getattr(function, "__qualname__", "")
+
+
+def codes(chosen: Chosen) -> frozenset[CodeType]:
+    """Of the user's functions among these; lambdas run as they are."""
+    found = (getattr(option, "__code__", None) for options in chosen.values() for option in options)
+    return frozenset(code for code in found if code is not None and is_users(code) and code.co_name != "<lambda>")
 
 
 class ChosenCalls(OptionalAttributes):
@@ -29,9 +50,10 @@ class ChosenCalls(OptionalAttributes):
         values, names = _given(node)
         if isinstance(node.func, gast.Attribute) or is_support(inside) or self.static_value(node.func) is not UNKNOWN:
             return []
-        if None in names or any(isinstance(value, gast.Starred | gast.Lambda) for value in values):
+        known = [name for name in names if name is not None]
+        if known != names or any(isinstance(value, gast.Starred | gast.Lambda) for value in values):
             return []
-        return [option for option in options if takes(option, len(node.args), names)]
+        return [option for option in options if takes(option, len(node.args), known)]
 
     def chosen_call(self, node: gast.Call, options: Sequence[Any]) -> gast.AST:
         """The call of one of these as a choice of calls."""

@@ -411,7 +411,7 @@ class Loops(Calls):
         return any(
             isinstance(part, gast.IfExp | gast.BoolOp | gast.Not)
             or (isinstance(part, gast.Compare) and (len(part.ops) > 1 or isinstance(part.ops[0], gast.In | gast.NotIn)))
-            or (isinstance(part, gast.Call) and self.callee(part.func) is not None)
+            or (isinstance(part, gast.Call) and (self.callee(part.func) is not None or self.choices_at(part)))
             or self.is_of_program(part)
             for part in parts
         )

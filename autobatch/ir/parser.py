@@ -327,6 +327,7 @@ def _option(node: ast.expr) -> Any:
 
 
 _LEAF = re.compile(r"(shared )?(?:Python (int|float|bool)|([a-z]\w+)\[([\d, ]*)\])")
+_FUNCTION = re.compile(r"the function ([^\s,\])}]+)")
 
 
 def _type(text: str, place: ir.Location) -> Type:
@@ -339,6 +340,10 @@ def _type(text: str, place: ir.Location) -> Type:
         else:
             leaf = Tensor(tf.as_dtype(dtype), tuple(map(int, shape.split(", "))) if shape else ())
         found.append(Shared(0, leaf) if shared else leaf)  # which of the shared arguments, the text does not say
+        return f"Type({len(found) - 1})"
+
+    def function(match: re.Match) -> str:
+        found.append(Static(type(match[1], (), {})))
         return f"Type({len(found) - 1})"
 
     def build(node: ast.expr) -> Type:
@@ -365,6 +370,6 @@ def _type(text: str, place: ir.Location) -> Type:
                 return Static(_option(node))
 
     try:
-        return build(ast.parse(_LEAF.sub(stand_in, text), mode="eval").body)
+        return build(ast.parse(_FUNCTION.sub(function, _LEAF.sub(stand_in, text)), mode="eval").body)
     except (SyntaxError, ValueError, TypeError) as error:
         raise errors.InvalidProgramError("This is no type that can be read.", [(place, "")]) from error

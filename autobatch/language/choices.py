@@ -104,7 +104,7 @@ def _choosable(value: Any, left: Any, right: Any, dtype: tf.DType | None) -> tf.
     if tensor is None or tensor.dtype == tf.string:
         raise errors.TypeMismatchError(
             f"Members choose between {_shown(left)} and {_shown(right)}, one of them no tensor and no number.",
-            help="choose between numbers, or between texts.",
+            help="choose between numbers, between texts, or between functions.",
             kind="choice-of-objects",
         )
     return tensor

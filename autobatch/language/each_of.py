@@ -74,16 +74,23 @@ def called(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
     except (errors.TypeMismatchError, TypeError, AttributeError) as error:  # another value might do
         if before != [*map(contents, inputs)]:
             raise
+
+        def by(way: Sequence[Known]) -> Any:
+            made = function(*_chosen(inputs, way))
+            if before != [*map(contents, inputs)]:
+                raise _ChangedError
+            return made
+
+        # What a chosen function raises here may be for what stands for members' values alone.
+        is_chosen = any(is_function(option) for value in several for option in value.options)
         try:
-            # What a chosen function raises here may be for what stands for members' values alone.
-            is_chosen = any(is_function(option) for value in several for option in value.options)
-            fails = (lambda *_: False) if is_chosen else _is_of_value
-            made = each(lambda way: function(*_chosen(inputs, way)), _ways(several), fails)
+            return each(by, _ways(several), (lambda *_: False) if is_chosen else _is_of_value)
         except Exception:
             raise error from error.__cause__
-        if before != [*map(contents, inputs)]:
-            raise
-        return made
+
+
+class _ChangedError(Exception):
+    """It has changed something in place, and can be done once only."""
 
 
 MOST_WAYS = 64  # in which several of them come together

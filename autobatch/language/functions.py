@@ -15,7 +15,7 @@ from autobatch.language.each_of import each, member_of
 from autobatch.language.mathematics import STAND_INS
 from autobatch.language.numpy import is_numpy, numpy_
 from autobatch.language.objects import ABSENT, has_methods, member_class
-from autobatch.language.one_of import OneOf, described, is_function, is_known, looked_up, options_of
+from autobatch.language.one_of import OneOf, is_function, is_known, looked_up, options_of
 from autobatch.language.values import WeakScalar
 
 
@@ -26,27 +26,33 @@ def install(builtins: Mapping[Callable, Callable]) -> None:
         if not is_function(option):
             return option
         if isinstance(option, enum.EnumMeta):
-            return member_of(option)
+            return member_of(option)  # type: ignore[arg-type]
         if has_methods(option):
             return member_class(option)
         if is_numpy(option):
             return numpy_(option)
-        return builtins.get(option) or STAND_INS.get(option, option)
+        found: Any = builtins.get(option, STAND_INS.get(option))
+        return option if found is None else found
 
     def call(self: OneOf, *args: Any, **options: Any) -> Any:
+        reached = [*self.options, *args, *options.values()]
+        before = contents(reached)
+
+        def by(option: Any) -> Any:
+            made = called(option)(*args, **options)
+            if contents(reached) != before:
+                raise _changed()
+            return made
+
         def fails(option: Any, error: Exception) -> bool:
             return isinstance(error, TypeError) and not takes(option, len(args), options)
 
-        before = contents([*args, *options.values()])
         try:
-            made = each(lambda option: called(option)(*args, **options), self, fails)
-            if contents([*args, *options.values()]) != before:
-                raise _changed(self)
+            return each(by, self, fails)
         except Exception as error:  # they may be called one by one
             if all(map(is_function, self.options)) and all(map(is_known, self.options)):
                 error.options = getattr(error, "options", ()) or self.options  # type: ignore[attr-defined]
             raise
-        return made
 
     OneOf.__call__ = call  # type: ignore[attr-defined]
 
@@ -62,9 +68,9 @@ def takes(function: Any, count: int, names: Iterable[str]) -> bool:
     return True
 
 
-def _changed(function: OneOf) -> errors.UnsupportedSyntaxError:
+def _changed() -> errors.UnsupportedSyntaxError:
     return errors.UnsupportedSyntaxError(
-        f"What {described(function)} gets is changed in place, and members choose which of them is called.",
+        "A function that members choose changes in place what it is given.",
         help="tell the cases apart by if and elif.",
         kind="changed-by-chosen",
     )

@@ -281,6 +281,25 @@ def texts(x, n):
     return x, state == "fast", light.value, log.count("f")
 
 
+def halved(x):
+    return x / 2
+
+
+def grown(x):
+    while x < 4:
+        x = abs(x) + 1.5
+    return x
+
+
+@feature("functions that differ between members: called, compared, in lists and tables", X, N)
+def functions(x, n):
+    step, steps = halved, [halved, grown, abs]
+    for i in range(n):
+        x = step(x - 1)
+        step = steps[(i + n) % 3] if x < 3 else halved
+    return x, step is grown
+
+
 @feature("a dict of known keys: changed in place, in branches, loops and functions", X, N)
 def known_keys(x, n):
     account = {"balance": x, "fees": 0.0, "turns": 0}

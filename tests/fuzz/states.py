@@ -110,7 +110,7 @@ class _Writer(Writer):
             lambda: f"for c in {self.text()}:\n    s = (s * 2 + (c == 'b')) % 17\n{inner()}",
             lambda: f"for c in {self.pick('xs[:3]', 'list(d)')}:\n    s = (s * 2 + (c == v)) % 17\n    {self.simple()}",
             # What is inside may change s and all else, but no count of this depth.
-            lambda: f"turns{depth} = 0\nwhile turns{depth} < 9 and {self.condition()}:\n    turns{depth} += 1\n{inner()}",
+            lambda: f"turn{depth} = 0\nwhile turn{depth} < 9 and {self.condition()}:\n    turn{depth} += 1\n{inner()}",
             lambda: f"try:\n{inner()}\n    s += TABLE[{self.text()}]\nexcept KeyError:\n{inner()}",
             lambda: f"match {self.text()}:\n    case 'a' | 'c':\n{indented(inner())}\n    case 'bb' if "
             f"{self.condition()}:\n{indented(inner())}\n    case other:\n        s += len(other)",

@@ -147,7 +147,8 @@ def test_one_chain_without_a_batch_axis():
     check_moments([part[:, tf.newaxis] for part in states])
 
 
-def test_the_number_of_chains_may_be_unknown_when_it_is_traced(batch=(2, None), jit_compile=True):
+def test_the_number_of_chains_may_be_unknown_when_it_is_traced():
+    batch = 2, None
     kernel = ab.mcmc.NoUTurnSampler(log_prob, [0.3, 0.2])
     kernel = tfp.mcmc.DualAveragingStepSizeAdaptation(kernel, num_adaptation_steps=4)
 
@@ -155,8 +156,8 @@ def test_the_number_of_chains_may_be_unknown_when_it_is_traced(batch=(2, None), 
         return tfp.mcmc.sample_chain(6, [x, y], kernel=kernel, seed=(3, 4), trace_fn=None)
 
     specs = [tf.TensorSpec([*batch, 3]), tf.TensorSpec([*batch, 2, 2])]
-    any_number = tf.function(run, specs, autograph=False, jit_compile=jit_compile)
-    known = tf.function(run, autograph=False, jit_compile=jit_compile)
+    any_number = tf.function(run, specs, autograph=False, jit_compile=True)
+    known = tf.function(run, autograph=False, jit_compile=True)
     state = start(*(size or 5 for size in batch))
     for found, expected in zip(any_number(*state), known(*state), strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)

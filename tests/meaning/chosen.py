@@ -128,7 +128,7 @@ def in_a_comprehension(n, k):
     return sum([f(i + k + 1) for i in range(3)])
 
 
-@case(n, k, refused="not-autobatched")
+@case(n, k)
 def another_for_each_item(n, k):
     return sum([STEPS[(i + n) % 2](i + k + 1) for i in range(3)])
 
