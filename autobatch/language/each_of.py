@@ -22,12 +22,14 @@ from autobatch.language.raising import raise_
 from autobatch.language.values import WIDE_DTYPES, WeakScalar, fits, is_near, per_member, python_kind
 
 _RAISED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-_OF_TRACING = tf.errors.OperatorNotAllowedInGraphError  # a TypeError
 
 
 def _is_of_value(option: Any, error: Exception) -> bool:
-    """Whether it is raised of some values, and not of others."""
-    return isinstance(error, _RAISED) and not isinstance(error, errors.AutobatchError | _OF_TRACING)
+    """Whether it is raised of some values, and not of what stands for members' values while a program is lowered."""
+    if isinstance(error, errors.AutobatchError | tf.errors.OperatorNotAllowedInGraphError):
+        return False
+    is_of_tracing = isinstance(error, TypeError) and any(name in str(error) for name in ("Tensor", "WeakScalar"))
+    return isinstance(error, _RAISED) and not is_of_tracing
 
 
 def each(function: Callable[[Any], Any], value: Any, fails: Callable[[Any, Exception], bool] = _is_of_value) -> Any:

@@ -111,10 +111,11 @@ def captures_members(function: FunctionType) -> bool:
     """Whether a function holds what differs between members, of where it was made."""
     cells = [cell.cell_contents for cell in function.__closure__ or () if cell != CellType()]
     held = [*cells, *(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
-    return any(
-        isinstance(leaf, WeakScalar) or (is_tensor(leaf) and not hasattr(leaf, "numpy"))
-        for leaf in tf.nest.flatten(held)
-    )
+    try:
+        leaves = tf.nest.flatten(held)
+    except TypeError:  # a dict of keys that have no order
+        leaves = held
+    return any(isinstance(leaf, WeakScalar) or (is_tensor(leaf) and not hasattr(leaf, "numpy")) for leaf in leaves)
 
 
 def is_any(*values: Any) -> bool:
