@@ -10,7 +10,8 @@ from autobatch import flags as _flags  # noqa: F401  they are set before TensorF
 
 if TYPE_CHECKING:
     from autobatch import mcmc, random
-    from autobatch.api import Autobatched, autobatch, load_run, primitive
+    from autobatch.api import Autobatched, autobatch, load_run
+    from autobatch.batched import primitive
     from autobatch.calls.runs import Progress, Run
     from autobatch.language.indexing import unroll
     from autobatch.language.structs import struct
@@ -44,7 +45,7 @@ _HOMES = {
     "Run": "calls.runs",
     "autobatch": "api",
     "load_run": "api",
-    "primitive": "api",
+    "primitive": "batched",
     "profile": "profiling",
     "struct": "language.structs",
     "unroll": "language.indexing",

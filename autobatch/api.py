@@ -1,4 +1,4 @@
-"""The public face: ``autobatch``, the stages ``lower`` and ``compile``, and ``primitive``."""
+"""The public face: ``autobatch``, and what it makes of a function."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import inspect
 import os
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Generic, Literal, ParamSpec, TypeVar, overload
 
 import tensorflow as tf
 
 from autobatch import context, errors
 from autobatch.backends import unbatched
+from autobatch.batched import BatchedPrimitive
 from autobatch.calls import arguments, distribution, mapping, pickled, runs, streams
 from autobatch.calls.argument_of_graph import ArgumentOfGraph
 from autobatch.calls.arguments import Arguments
@@ -24,7 +25,6 @@ from autobatch.calls.specialisation import Specialisation
 from autobatch.frontend import sent
 from autobatch.frontend.core import Callee
 from autobatch.frontend.source import check_function, signature
-from autobatch.ir import BatchSize
 from autobatch.ir.types import Exact
 from autobatch.language import keys
 from autobatch.language.lists import GROWTH, LONGEST
@@ -33,8 +33,33 @@ from autobatch.passes.ragged_lists import any_of_numbers
 from autobatch.stages import Lowered
 from autobatch.tracebacks import shortened
 
+P = ParamSpec("P")  # of the function for one example
+R = TypeVar("R")
 
+
+@overload
+def autobatch(fn: Callable[P, R], **options: Any) -> Autobatched[P, R]: ...
+@overload
 def autobatch(
+    fn: None = None,
+    *,
+    in_axes: Axes = 0,
+    static_argnames: str | Sequence[str] = (),
+    backend: Backend = "program_counter",
+    jit_compile: bool = True,
+    dispatch: Literal["auto", "guarded", "switch_case", "sweep", "rounds"] = "auto",
+    schedule: Literal["auto", "earliest", "most_populated", "weighed"] = "auto",
+    partial: Literal["auto", "mask", "gather"] = "auto",
+    shards: int | Literal["auto"] = "auto",
+    compact: Literal["auto", "always", "never"] = "auto",
+    max_depth: int | None = None,
+    max_length: int | None = None,
+    max_steps: int | None = None,
+    deadline: float | None = None,
+    strategy: tf.distribute.Strategy | None = None,
+    tape_memory: int = 2**30,
+) -> Callable[[Callable[P, R]], Autobatched[P, R]]: ...
+def autobatch(  # pyright: ignore[reportInconsistentOverload] # whose options the first does not name again
     fn: Callable | None = None,
     *,
     in_axes: Axes = 0,
@@ -121,8 +146,12 @@ def _no_programs() -> Recent[Any, Specialisation]:
 MOST_REPLACED = 10  # calls in a row that compile anew, before a warning
 
 
-class Autobatched(ArgumentOfGraph):
-    """A function of one example that is called with batches; see ``autobatch``."""
+class Autobatched(ArgumentOfGraph, Generic[P, R]):
+    """A function of one example that is called with batches; see ``autobatch``.
+
+    To a type checker a call has the function's own types where the arguments have those of its parameters, as those
+    annotated ``tf.Tensor`` have in a batch, too; with other arguments its type is not known.
+    """
 
     __autobatch_static__ = True  # may be a static value of a program
     autograph_info__ = True  # a tf.function around it is not to convert it
@@ -150,6 +179,10 @@ class Autobatched(ArgumentOfGraph):
         self._pythons: list[Callable] = []
         functools.update_wrapper(self, fn)
 
+    @overload
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
+    @overload
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     @shortened
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         match context.mode():
@@ -201,7 +234,7 @@ class Autobatched(ArgumentOfGraph):
         own = self._fn.__qualname__.rpartition(".")[0] == owner.__qualname__
         self._is_method = self._is_method or (own and not self._is_static_method)
 
-    def __get__(self, instance: Any, owner: type | None = None) -> Autobatched:
+    def __get__(self, instance: Any, owner: type | None = None) -> Autobatched[..., R]:
         """As a method: the first parameter is the instance, a static value."""
         if instance is None or self._is_static_method:
             return self
@@ -283,7 +316,7 @@ class Autobatched(ArgumentOfGraph):
         return Run(self._program(taken), taken, self._options, progress=progress, autosave=autosave, every=every)
 
     @shortened
-    def unbatched(self, *args: Any, **kwargs: Any) -> Any:
+    def unbatched(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """The function in plain Python, on one example (no batch axis); NumPy's arrays become tensors."""
         bound = signature(self._fn).bind(*self._receiver, *args, **kwargs)
         for name, value in bound.arguments.items():
@@ -291,7 +324,7 @@ class Autobatched(ArgumentOfGraph):
                 bound.arguments[name] = tf.nest.map_structure(unbatched.as_value, value)
         return unbatched.call(self._python, *bound.args, **bound.kwargs)
 
-    def options(self, **changes: Any) -> Autobatched:
+    def options(self, **changes: Any) -> Autobatched[P, R]:
         """A copy with other options: the keywords of ``autobatch``, and
 
         optimizations: which of ``options.OPTIMIZATIONS`` are done, all if nothing is said: to see what each is worth.
@@ -445,50 +478,6 @@ def load_run(
     """
     runs.check(f._options)
     return runs.load(path, f._program, f._options, progress=progress, autosave=autosave, every=every)
-
-
-class BatchedPrimitive(ArgumentOfGraph):
-    """A function that takes the whole batch; see ``primitive``."""
-
-    __autobatch_static__ = True
-
-    def __init__(self, fn: Callable, size: BatchSize = None):
-        self.fn = fn
-        self.size: BatchSize = size
-        functools.update_wrapper(self, fn)
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        return pickled.name_of(self) or super().__reduce_ex__(protocol)
-
-    def __autobatch_parts__(self) -> list[Any]:
-        return [self.fn, self.size]
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if context.mode() is context.Mode.BATCH:
-            return self.fn(*args, **kwargs)
-        if self.size not in (None, 1, "all"):
-            raise errors.BatchShapeError(f"`{self.__name__}` takes a batch of {self.size}, not one example.")
-        # One example: a batch of one.
-        args, kwargs = tf.nest.map_structure(lambda x: tf.convert_to_tensor(x)[tf.newaxis], (args, kwargs))
-        return tf.nest.map_structure(lambda y: y[0], self.fn(*args, **kwargs))
-
-
-def primitive(fn: Callable | None = None, *, batched: bool = True, size: BatchSize = None) -> Any:
-    """Marks a function that autobatched code calls with the whole batch, or a part of it, at once.
-
-    Use it for code that is batched already (a TFP ``log_prob``) or that TensorFlow cannot vectorize.  Its
-    arguments come with a leading batch axis and so must its results; every member must depend on its own row only.
-    Called from anywhere else it is the function itself.
-
-    Args:
-      fn: the function; without it, returns a decorator.
-      batched: must be True; it stands in the code for its reader.
-      size: the only batch size that it takes, if it knows the members by their position, or "all" for the whole batch,
-        however large; None for any part of it.  With it the batch is not run in parts.
-    """
-    if not batched:
-        raise ValueError("an undecorated function already runs as straight-line code; primitive is for batched=True")
-    return functools.partial(BatchedPrimitive, size=size) if fn is None else BatchedPrimitive(fn, size)
 
 
 def callee_of(value: Any) -> Callee | None:

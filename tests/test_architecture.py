@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent / "autobatch"
 LAYERS = [
     ["__init__"],
     ["mcmc", "profiling", "tools"],
-    ["api", "stages"],
+    ["api", "batched", "stages"],
     ["calls"],
     ["backends"],
     ["machine", "options"],

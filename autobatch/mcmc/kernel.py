@@ -201,7 +201,7 @@ class NoUTurnSampler(tfp.mcmc.TransitionKernel):
                 on_vectors, p["max_tree_depth"], p["max_energy_difference"], p["leapfrogs_per_leaf"]
             )
             size, scale = _steps(previous.step_size, previous.momentum_distribution, layout)
-            run = several_transitions.options(in_axes=(0, None, 0, 0), max_depth=p["max_tree_depth"] + 1)
+            run: Any = several_transitions.options(in_axes=(0, None, 0, 0), max_depth=p["max_tree_depth"] + 1)
             keys = chain_keys(key, layout.batch_of(tf.shape(vectors.q)[0]))
             new, report = run(sampler, p["trajectories_per_step"], vectors, size, scale, keys)
             leapfrogs, depth, acceptance, energy, moved, cut, diverging = map(layout.to_batch, report)
