@@ -24,7 +24,8 @@ from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.source import CLASS, Source, read, signature, unparse
 from autobatch.frontend.syntax import SCOPES, constant, is_support, load, support
 from autobatch.frontend.texts import escaped
-from autobatch.frontend.undecorated import as_program, asks_for_types
+from autobatch.frontend.undecorated import as_program
+from autobatch.language.functions import asks_for_types
 from autobatch.language.mathematics import STAND_INS
 from autobatch.language.numpy import METHODS, is_numpy
 from autobatch.language.objects import has_methods, member_class

@@ -26,7 +26,8 @@ from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.source import read, unparse
 from autobatch.frontend.syntax import as_load, assign, constant, index_value, load, root_of, support
 from autobatch.frontend.texts import Texts
-from autobatch.frontend.undecorated import as_program, asks_for_types
+from autobatch.frontend.undecorated import as_program
+from autobatch.language.functions import asks_for_types
 
 Method = tuple[type, Callee]  # of a class
 

@@ -43,31 +43,6 @@ def as_program(value: Any) -> Callee | None:
     return Callee("autobatched", function, receiver=receiver, undecorated=True)
 
 
-@functools.cache
-def _asks(code: types.CodeType) -> bool:
-    """Whether the code, or one in it, asks for types."""
-    inside = (each for each in code.co_consts if isinstance(each, types.CodeType))
-    return not _TYPES.isdisjoint(code.co_names) or any(map(_asks, inside))
-
-
-_TYPES = {"hasattr", "isinstance", "type"}
-
-
-def asks_for_types(value: Any) -> bool:
-    """Whether this is a function of the user's that asks for types, or names one that does: of what stands for members'
-    values while a program is lowered, Python's answers are others.
-    """
-    found = [getattr(value, "__func__", value)]
-    for function in found:  # which grows
-        if not isinstance(function, types.FunctionType) or not is_users(function.__code__):
-            continue
-        if _asks(function.__code__):
-            return True
-        named = (function.__globals__.get(name) for name in function.__code__.co_names)
-        found += [each for each in named if isinstance(each, types.FunctionType) and each not in found]
-    return False
-
-
 def cached(cores: Iterable[Core]) -> Iterator[types.CodeType]:
     """The functions under ``lru_cache`` that programs read, which cannot take what differs between members."""
     for core in cores:

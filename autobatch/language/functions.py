@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import dis
 import enum
+import functools
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import CodeType, FunctionType
 from typing import Any
 
 import tensorflow as tf
 
 from autobatch import errors
+from autobatch.context import is_users
 from autobatch.language.containers import contents
 from autobatch.language.each_of import each, member_of
 from autobatch.language.mathematics import STAND_INS
@@ -41,14 +45,20 @@ def install(builtins: Mapping[Callable, Callable]) -> None:
         def by(option: Any) -> Any:
             made = called(option)(*args, **options)
             if contents(reached) != before:
-                raise _changed()
+                raise _not_all("changes in place what it is given")
             return made
 
         def fails(option: Any, error: Exception) -> bool:
             return isinstance(error, TypeError) and not takes(option, len(args), options)
 
         try:
-            return each(by, self, fails)
+            _check(self.options, [*args, *options.values()])
+            try:
+                return each(by, self, fails)
+            except (errors.AutobatchError, tf.errors.OperatorNotAllowedInGraphError):
+                raise
+            except Exception as error:  # which is not for those who have another
+                raise _not_all(f"raises {type(error).__name__}") from error
         except Exception as error:  # they may be called one by one
             if all(map(is_function, self.options)) and all(map(is_known, self.options)):
                 error.options = getattr(error, "options", ()) or self.options  # type: ignore[attr-defined]
@@ -68,12 +78,60 @@ def takes(function: Any, count: int, names: Iterable[str]) -> bool:
     return True
 
 
-def _changed() -> errors.UnsupportedSyntaxError:
+def _check(functions: Sequence[Any], given: Sequence[Any]) -> None:
+    """Refuses what cannot be called once for each that members may have."""
+    if any(hasattr(leaf, "__next__") for value in given for leaf in _leaves(value)):
+        raise _not_all("is given an iterator, which is used up")
+    for function in functions:
+        if asks_for_types(function):
+            raise _not_all("asks for types")
+        if isinstance(function, FunctionType) and is_users(function.__code__) and _assigns_globals(function.__code__):
+            raise _not_all("assigns a global variable")
+
+
+def _leaves(value: Any) -> Sequence[Any]:
+    try:
+        return tf.nest.flatten(value)
+    except TypeError:  # a dict of keys that have no order
+        return [value]
+
+
+def _not_all(why: str) -> errors.UnsupportedSyntaxError:
     return errors.UnsupportedSyntaxError(
-        "A function that members choose changes in place what it is given.",
+        f"Of the functions that members choose here, which are all called, one {why}.",
         help="tell the cases apart by if and elif.",
-        kind="changed-by-chosen",
+        kind="chosen-function",
     )
+
+
+@functools.cache
+def _assigns_globals(code: CodeType) -> bool:
+    return any(each.opname in ("STORE_GLOBAL", "DELETE_GLOBAL") for each in dis.get_instructions(code))
+
+
+@functools.cache
+def _asks(code: CodeType) -> bool:
+    """Whether the code, or one in it, asks for types."""
+    inside = (each for each in code.co_consts if isinstance(each, CodeType))
+    return not _TYPES.isdisjoint(code.co_names) or any(map(_asks, inside))
+
+
+_TYPES = {"hasattr", "isinstance", "type"}
+
+
+def asks_for_types(value: Any) -> bool:
+    """Whether this is a function of the user's that asks for types, or names one that does: of what stands for members'
+    values while a program is lowered, Python's answers are others.
+    """
+    found = [getattr(value, "__func__", value)]
+    for function in found:  # which grows
+        if not isinstance(function, FunctionType) or not is_users(function.__code__):
+            continue
+        if _asks(function.__code__):
+            return True
+        named = (function.__globals__.get(name) for name in function.__code__.co_names)
+        found += [each for each in named if isinstance(each, FunctionType) and each not in found]
+    return False
 
 
 def others(function: Any, *known: Any) -> Any:

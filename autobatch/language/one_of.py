@@ -147,8 +147,10 @@ def _identity(option: Known) -> tuple:
         at = next((k for k, each in enumerate(names) if each is option), len(names))
         return kind.__module__, kind.__qualname__, at, repr(option), id(kind)
     if is_function(option):
-        made = getattr(option, "__code__", option)  # a function that holds nothing is its code, whenever it is made
-        is_code = isinstance(option, FunctionType) and not (option.__closure__ or option.__defaults__)
+        made = getattr(option, "__code__", option)
+        held = [getattr(option, f"__{name}__", None) for name in ("closure", "defaults", "kwdefaults")]
+        # One that the program makes, anew each time that it is traced, is its code if it holds nothing.
+        is_code = context.GENERATED in getattr(option, "__qualname__", "") and not any(held)
         name = f"{getattr(option, '__module__', '')}.{named(option)}"
         return "", "", getattr(made, "co_firstlineno", 0), name, id(made if is_code else option)
     return kind.__module__, kind.__qualname__, 0, option, id(kind)

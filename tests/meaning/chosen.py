@@ -491,3 +491,104 @@ def composed(f, g):
 def made_anew(n, k):
     f = composed(double, abs) if n > 2 else composed(abs, double)
     return f(k - 3)
+
+
+def refuses(v):
+    raise ValueError("no")
+
+
+@case(n, k)
+def one_that_always_raises(n, k):
+    f = double if n > k else refuses
+    try:
+        return f(n)
+    except ValueError:
+        return -1
+
+
+@case(n, k)
+def one_that_always_raises_in_a_loop(n, k):
+    total = fails = 0
+    for i in range(n):
+        f = [double, refuses, collatz][(i + k) % 3]
+        try:
+            total += f(i + 1)
+        except ValueError:
+            fails += 1
+        else:
+            total += 100
+    return total, fails
+
+
+@case(n, k)
+def builtins_that_raise(n, k):
+    f = math.sqrt if n > k else abs
+    try:
+        return f(-4) * 1.0
+    except ValueError:
+        return -1.0
+
+
+PARTS = [lambda xs: xs[2],
+         lambda xs: xs[0],
+         lambda xs: 1 // xs[0]]  # fmt: skip
+
+
+@case(n, k)
+def lambdas_that_raise(n, k):
+    return PARTS[n % 3]([n, k])
+
+
+def scaled_by(k):
+    def f(v, *, s=k):
+        return v * s
+
+    return f
+
+
+SCALED = [scaled_by(2), scaled_by(3)]
+
+
+@case(n, k)
+def two_of_one_def(n, k):
+    f = SCALED[0] if n > k else SCALED[1]
+    return f(n + 1), {SCALED[0]: 10, SCALED[1]: 20}[f]
+
+
+def kind_of(a, b):
+    return 1 if isinstance(a, int) else 2
+
+
+@case(n, k)
+def one_that_asks_for_types(n, k):
+    f = kind_of if n > k else add
+    return f(n, k)
+
+
+@case(n, k, refused="object-across-branch")
+def that_use_up_an_iterator(n, k):
+    f = sum if n > k else max
+    return f(v * 2 for v in [n, k, 3])
+
+
+COUNT = 0
+
+
+def counts(v):
+    global COUNT
+    COUNT += 1
+    return v + COUNT
+
+
+@case(n, k, refused="global-statement")
+def that_assign_a_global(n, k):
+    f = counts if n > k else double
+    return f(n)
+
+
+@case(n, k, refused="chosen-function")
+def lambdas_that_change_and_change_back(n, k):
+    xs = [n]
+    act = [lambda ys: ys.append(k), lambda ys: ys.pop()][k % 2]
+    act(xs)
+    return len(xs)
