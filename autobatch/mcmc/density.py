@@ -12,7 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 from autobatch import errors
-from autobatch.api import primitive
+from autobatch.batched import primitive
 from autobatch.frontend.watch import Watched, watch_callables
 from autobatch.mcmc.layout import Layout
 

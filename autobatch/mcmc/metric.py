@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from autobatch.api import primitive
+from autobatch.batched import primitive
 
 MOST_DIRECTIONS = 64
 MOST_COORDINATES = 1024  # for which directions are looked for, at the cost of eigenvectors of so many
