@@ -433,7 +433,7 @@ def late_default(x):
     return fs[0](x) + fs[2](x)
 
 
-@case(X, refused="path-types-differ")
+@case(X, refused="identity-of-members")
 def late_for(x):
     fs = []
     for i in range(3):
