@@ -519,7 +519,6 @@ CASES = [
 
 
 @functools.cache
-@functools.cache
 def error_of(function):
     with pytest.raises(AutobatchError) as caught:
         ab.autobatch(function)(X)
