@@ -539,7 +539,7 @@ def keeps_what_was_caught(x):
             raise KeyError(x)
     except Exception as error:  # noqa: BLE001
         last = error  # here
-    return x if last is None else -x
+    return x if last is None else float(len(last.args))
 
 
 def asks_for_any_class(x):
@@ -631,7 +631,7 @@ def makes_an_enum(x):
     return x if side is sides.LEFT else -x
 
 
-PRICES = {"long": 3}
+PRICES = collections.Counter(long=3)
 
 
 def asks_without_a_default(x):

@@ -1,5 +1,6 @@
 """Bad input gets an error of our own class, which names the file, the line, and the line's text."""
 
+import collections
 import contextlib
 import dataclasses
 import functools
@@ -407,7 +408,7 @@ def formats_a_member(x):
 
 def key_of_a_member(x):
     n = tf.cast(x, tf.int32)
-    return {0.0: x, 1.0: -x}[n]  # here
+    return collections.Counter({0: x, 1: -x})[n]  # here
 
 
 def dict_item_of_a_member(x):

@@ -25,7 +25,6 @@ from autobatch.frontend.source import CLASS, Source, read, signature, unparse
 from autobatch.frontend.syntax import SCOPES, constant, is_support, load, support
 from autobatch.frontend.texts import escaped
 from autobatch.frontend.undecorated import as_program
-from autobatch.language.functions import asks_for_types
 from autobatch.language.mathematics import STAND_INS
 from autobatch.language.numpy import METHODS, is_numpy
 from autobatch.language.objects import has_methods, member_class
@@ -70,8 +69,6 @@ class Calls(ChosenCalls):
             callee = written(value, len(node.args))
             if callee is not None:  # which take what is made for them as a list
                 node.args = [_listed(argument) for argument in node.args]
-        if callee is None and self.has_local(node) and asks_for_types(value) and (callee := as_program(value)):
-            node = gast.copy_location(gast.Call(self.own_name(value, node.func), node.args, node.keywords), node)
         if callee is None and any(self.is_function(a) for a in (*node.args, *(k.value for k in node.keywords))):
             own = isinstance(node.func, gast.Name) and node.func.id in self.definitions
             callee = self.closure(node.func.id) if own else as_program(value)
@@ -83,13 +80,15 @@ class Calls(ChosenCalls):
             return self.chosen_call(node, options)
         if (method := self.method_call(node)) is not None:
             return method
-        if makes_objects(value) and (callee := self.program_of(value.__init__)) is not None:
+        if makes_objects(value) and (callee := self.callee_of(value.__init__)) is not None:
             return self.construction(node, replace(callee, of=value))
         if makes_objects(value) and (callee := self.post_init(value)) is not None:
             return self.construction_of_fields(node, replace(callee, of=value))
         self.used_at_once |= {id(argument) for argument in (*node.args, *(k.value for k in node.keywords))}
         if value is builtins.print:
             return self.printed(node)
+        if (got := self.got_or_none(node)) is not None:
+            return got
         match node.func:
             case gast.Attribute(value=gast.Constant(value=str()), attr="format") if not node.keywords:
                 return support("text", [node.func.value, *self.in_order(node.args)], node)
@@ -100,6 +99,25 @@ class Calls(ChosenCalls):
             return call
         context.meet(owner)  # by a static or class method
         return self.temporary(call, "object")  # for itself, so that it is seen to be new
+
+    def got_or_none(self, node: gast.Call) -> gast.AST | None:
+        """``TABLE.get(key)`` as ``TABLE[key] if key in TABLE else None``, if it is of a known dict."""
+        match node:
+            case gast.Call(func=gast.Attribute(value=table, attr="get"), args=[key], keywords=[]):
+                none = constant(None, node)
+            case gast.Call(
+                func=gast.Attribute(value=table, attr="get"), args=[key, gast.Constant(value=None) as none], keywords=[]
+            ):
+                pass
+            case _:
+                return None
+        if type(self.static_value(table)) is not dict or not self.has_local(key):
+            return None
+        own = self.expression(key)
+        own = own if self.is_variable(own) else self.temporary(own, "key")
+        test = gast.copy_location(gast.Compare(own, [gast.In()], [table]), node)
+        item = gast.copy_location(gast.Subscript(table, own, gast.Load()), node)
+        return self.expression(gast.copy_location(gast.IfExp(test, item, none), node))
 
     def class_of_own(self, node: gast.Call) -> type | None:
         """The class of the object that ``Parent.method(self, ...)`` hands on, where this is a method itself."""

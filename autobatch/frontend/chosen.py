@@ -48,7 +48,7 @@ class ChosenCalls(OptionalAttributes):
         options = dict.fromkeys(option for line in lines for option in self.choices.get((self.source.file, line), ()))
         inside = node.func.func if isinstance(node.func, gast.Call) else node.func
         values, names = _given(node)
-        if isinstance(node.func, gast.Attribute) or is_support(inside) or self.static_value(node.func) is not UNKNOWN:
+        if is_support(inside) or self.static_value(node.func) is not UNKNOWN or self.is_of_program(node):
             return []
         known = [name for name in names if name is not None]
         if known != names or any(isinstance(value, gast.Starred | gast.Lambda) for value in values):

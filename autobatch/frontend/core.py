@@ -31,7 +31,7 @@ class Callee:
         primitive that takes the whole batch).
       function: the function itself.
       static: the names of its static parameters.
-      receiver: what its first parameter is bound to (as a 1-tuple), if it is a method.
+      receiver: what its first parameters are bound to, if it is a method or partial.
       source: where its source was taken from already, if it is a nested function.
       captured: the variables of the caller that a nested function takes as its last parameters.
       size: the batch size that a batched primitive takes.

@@ -381,7 +381,9 @@ class Expressions(Scope):
             return contained if isinstance(op, gast.In) else support("not_", [contained], at)
         if isinstance(op, gast.Is | gast.IsNot) and not (self.has_local(left) or self.has_local(right)):
             return gast.copy_location(gast.Compare(left=left, ops=[op], comparators=[right]), at)
-        return self.compared(left, op, right, at)
+        compared = self.compared(left, op, right, at)
+        of_none = isinstance(op, gast.Is | gast.IsNot) and getattr(right, "value", right) is None
+        return self.temporary(compared, "cond") if of_none and self.is_variable(left) else compared
 
     def compared(self, left: gast.AST, op: gast.AST, right: gast.AST, at: gast.AST) -> gast.AST:
         """One comparison, by our operators where Python's would ask for a truth that differs between members."""

@@ -26,8 +26,6 @@ from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.source import read, unparse
 from autobatch.frontend.syntax import as_load, assign, constant, index_value, load, root_of, support
 from autobatch.frontend.texts import Texts
-from autobatch.frontend.undecorated import as_program
-from autobatch.language.functions import asks_for_types
 
 Method = tuple[type, Callee]  # of a class
 
@@ -37,7 +35,7 @@ OPERATORS = {
     gast.Eq: "__eq__", gast.NotEq: "__ne__", gast.Lt: "__lt__", gast.LtE: "__le__", gast.Gt: "__gt__",
     gast.GtE: "__ge__",
 }  # fmt: skip
-_REFLECTED = {"__lt__": "__gt__", "__le__": "__ge__", "__eq__": "__eq__", "__ne__": "__ne__",
+REFLECTED = {"__lt__": "__gt__", "__le__": "__ge__", "__eq__": "__eq__", "__ne__": "__ne__",
     "__gt__": "__lt__", "__ge__": "__le__", "__neg__": "__neg__"}  # fmt: skip
 
 
@@ -47,7 +45,7 @@ class Objects(Texts):
     ) -> list[Method]:
         """The classes of which the method, or the property, of this name is a function of the program.
 
-        by: says which is, if not ``program_of``.
+        by: says which is, if not ``callee_of``.
         """
         if any(at is node for node in self.tested):
             return []
@@ -56,7 +54,7 @@ class Objects(Texts):
             function = inspect.getattr_static(cls, name, None)
             if of_property:
                 function = function.fget if isinstance(function, property) else None
-            callee = (by or self.program_of)(function) if isinstance(function, FunctionType) else None
+            callee = (by or self.callee_of)(function) if isinstance(function, FunctionType) else None
             if callee is not None:
                 found.append((cls, replace(callee, of=cls)))
         return found
@@ -71,11 +69,6 @@ class Objects(Texts):
             case gast.BinOp(op=op) | gast.UnaryOp(op=op) | gast.Compare(ops=[op]):
                 return bool(self.methods(OPERATORS.get(type(op), ""), at=node))
         return False
-
-    def program_of(self, function: Any) -> Callee | None:
-        """A method as a function of the program, if it is one."""
-        callee = self.callee_of(function)
-        return as_program(function) if callee is None and asks_for_types(function) else callee
 
     def on_Attribute(self, node: gast.Attribute) -> gast.AST:
         methods = self.methods(node.attr, of_property=True, at=node) if self.static_value(node) is UNKNOWN else []
@@ -95,11 +88,6 @@ class Objects(Texts):
             return super().on_Compare(node)
         if methods := self.methods(OPERATORS.get(type(op), ""), at=node):
             return self.dispatched(node, node.left, methods, "left")
-        if isinstance(op, gast.NotEq):  # which is not ==, where a class does not say otherwise
-            equal = gast.copy_location(gast.Compare(node.left, [gast.Eq()], node.comparators), node)
-            methods = [method for method in self.methods("__eq__", at=node) if method[0].__ne__ is object.__ne__]
-            if methods:
-                return support("not_", [self.dispatched(equal, node.left, methods, "left")], node)
         return super().on_Compare(node)
 
     def may_change(self, node: gast.AST) -> bool:
@@ -232,7 +220,7 @@ class Objects(Texts):
         """What a dataclass does when its fields are set, if that is a function of the program."""
         method = inspect.getattr_static(cls, "__post_init__", None)
         is_alone = isinstance(method, FunctionType) and method.__code__.co_argcount == 1  # without InitVars
-        return self.program_of(method) if dataclasses.is_dataclass(cls) and is_alone else None
+        return self.callee_of(method) if dataclasses.is_dataclass(cls) and is_alone else None
 
     def construction_of_fields(self, node: gast.Call, callee: Callee) -> gast.AST:
         """``Particle(x, v)`` where ``__post_init__`` is a function of the program."""
@@ -251,7 +239,7 @@ def _is_acting_method(node: gast.AST) -> bool:
         case gast.BinOp() | gast.UnaryOp() | gast.Compare():
             operators = node.ops if isinstance(node, gast.Compare) else [node.op]
             names = [OPERATORS.get(type(op), "") for op in operators]
-            names += [_REFLECTED.get(name, name.replace("__", "__r", 1)) for name in names]
+            names += [REFLECTED.get(name, name.replace("__", "__r", 1)) for name in names]
             found = [inspect.getattr_static(cls, name, None) for cls in context.met() for name in names]
         case _:
             return False

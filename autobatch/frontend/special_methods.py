@@ -7,7 +7,7 @@ from __future__ import annotations
 import builtins
 import inspect
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 import tensorflow as tf
 
 from autobatch import context
-from autobatch.frontend.objects import OPERATORS, Method, Objects
+from autobatch.frontend.objects import OPERATORS, REFLECTED, Method, Objects
 from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.syntax import as_load, assign, is_support, load, store, support
 from autobatch.frontend.undecorated import as_program
@@ -81,28 +81,42 @@ class SpecialMethods(Objects):
         match node:
             case gast.Compare(ops=[gast.In() | gast.NotIn() as op], comparators=[container]):
                 methods = self.methods("__contains__", at=node, by=as_program)  # Python asks for the result's truth
-            case _:
-                methods = []
-        if not methods:
-            return super().on_Compare(node)
+                return self.contained(node, op, container, methods) if methods else super().on_Compare(node)
+            case gast.Compare(ops=[gast.NotEq()]) if self.methods("__eq__", node) and not self.methods("__ne__", node):
+                # It is not ==, where a class does not say otherwise.
+                equal = gast.copy_location(gast.Compare(node.left, [gast.Eq()], node.comparators), node)
+                return support("not_", [self.on_Compare(equal)], node)
+            case gast.Compare(ops=[op], comparators=[right]) if not isinstance(right, gast.Constant):
+                methods = self.methods(REFLECTED.get(OPERATORS.get(type(op), ""), ""), at=node)
+                return self.of_either_side(node, super().on_Compare, methods)
+        return super().on_Compare(node)
+
+    def contained(self, node: gast.Compare, op: gast.AST, container: gast.AST, methods: Sequence[Method]) -> gast.AST:
         item = self.temporary(self.expression(node.left), "item")
         asked = gast.copy_location(gast.Compare(left=item, ops=[gast.In()], comparators=[container]), node)
         found = support("bool_", [self.dispatched(asked, container, methods, "container")], node)
         return found if isinstance(op, gast.In) else support("not_", [found], node)
 
     def on_BinOp(self, node: gast.BinOp) -> gast.AST:
+        methods = self.methods(OPERATORS.get(type(node.op), "").replace("__", "__r", 1), at=node)
+        return self.of_either_side(node, super().on_BinOp, methods)
+
+    def of_either_side(self, node: gast.AST, by_left: Callable[[Any], gast.AST], methods: Sequence[Method]) -> gast.AST:
         """By the right side's method, unless the left side is an object too."""
-        name = OPERATORS.get(type(node.op), "").replace("__", "__r", 1)
-        methods = self.methods(name, at=node)
         if not methods:
-            return super().on_BinOp(node)
+            return by_left(node)
         left = self.temporary(self.expression(node.left), "left")
-        right = self.temporary(self.expression(node.right), "right")
-        both = gast.copy_location(gast.BinOp(left=left, op=node.op, right=right), node)
+        side = node.right if isinstance(node, gast.BinOp) else node.comparators[0]
+        right = self.temporary(self.expression(side), "right")
+        if isinstance(node, gast.BinOp):
+            both: gast.AST = gast.BinOp(left=left, op=node.op, right=right)
+        else:
+            both = gast.Compare(left=left, ops=node.ops, comparators=[right])
+        both = gast.copy_location(both, node)
         first, result = support("is_object", [left], node), self.fresh("result")
         test = self.temporary(first, "cond")
         outer, self.out = self.out, []
-        self.emit(assign(result, super().on_BinOp(both), node), node)
+        self.emit(assign(result, by_left(both), node), node)
         then, self.out = self.out, []
         self.emit(assign(result, self.dispatched(both, right, methods, "right"), node), node)
         orelse, self.out = self.out, outer

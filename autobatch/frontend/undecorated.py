@@ -31,16 +31,29 @@ def with_helpers(callee_of: CalleeOf, helpers: Collection[types.CodeType]) -> Ca
 
 
 def as_program(value: Any) -> Callee | None:
-    """An undecorated function or method of the user's as an autobatched one, if it can be."""
-    if isinstance(value, functools._lru_cache_wrapper):
-        value = value.__wrapped__
-    function = getattr(value, "__func__", value)
-    if not isinstance(function, types.FunctionType) or not is_users(function.__code__):
+    """An undecorated function or method of the user's, or an object that can be called, as an autobatched function."""
+    receiver: tuple[Any, ...] = ()
+    while not isinstance(value, types.FunctionType):
+        value, first = _called(value)
+        receiver = (*first, *receiver)
+        if value is None:
+            return None
+    if not is_users(value.__code__) or value.__code__.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
         return None
-    if function.__code__.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
-        return None
-    receiver = (value.__self__,) if function is not value else ()
-    return Callee("autobatched", function, receiver=receiver, undecorated=True)
+    return Callee("autobatched", value, receiver=receiver, undecorated=True)
+
+
+def _called(value: Any) -> tuple[Any, tuple[Any, ...]]:
+    """What is run where this is called, and what it gets first; None if that is no function of Python's."""
+    match value:
+        case functools._lru_cache_wrapper():
+            return value.__wrapped__, ()
+        case functools.partial() if not value.keywords:
+            return value.func, value.args
+        case types.MethodType():
+            return value.__func__, (value.__self__,)
+    method = inspect.getattr_static(type(value), "__call__", None)
+    return (method, (value,)) if isinstance(method, types.FunctionType) else (None, ())
 
 
 def cached(cores: Iterable[Core]) -> Iterator[types.CodeType]:

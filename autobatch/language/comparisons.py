@@ -63,9 +63,10 @@ def _ordered_lists(left: Any, order: str, right: Any) -> Any:
 
 
 def _is_beside_number(left: Any, right: Any) -> bool:
-    """Whether one is a tuple or a list, and the other a member's int, which TensorFlow would compare with each item."""
+    """Whether one is a text, a tuple or a list, and the other a member's int, which TensorFlow would not take so."""
     pairs = ((left, right), (right, left))
-    return any(isinstance(a, tuple | list) and per_member(b) and python_kind(b) in (bool, int) for a, b in pairs)
+    unlike = (str, bytes, tuple, list)
+    return any(isinstance(a, unlike) and per_member(b) and python_kind(b) in (bool, int) for a, b in pairs)
 
 
 def _are_alike(left: Any, right: Any) -> bool:

@@ -14,6 +14,7 @@ import tensorflow as tf
 
 from autobatch import errors
 from autobatch.context import is_users
+from autobatch.language.asking import lead_to_asking
 from autobatch.language.containers import contents
 from autobatch.language.each_of import each, member_of
 from autobatch.language.mathematics import STAND_INS
@@ -82,9 +83,9 @@ def _check(functions: Sequence[Any], given: Sequence[Any]) -> None:
     """Refuses what cannot be called once for each that members may have."""
     if any(hasattr(leaf, "__next__") for value in given for leaf in _leaves(value)):
         raise _not_all("is given an iterator, which is used up")
+    if lead_to_asking(functions):
+        raise _not_all("asks what a value is (by isinstance, type, is or the like)")
     for function in functions:
-        if asks_for_types(function):
-            raise _not_all("asks for types")
         if isinstance(function, FunctionType) and is_users(function.__code__) and _assigns_globals(function.__code__):
             raise _not_all("assigns a global variable")
 
@@ -107,31 +108,6 @@ def _not_all(why: str) -> errors.UnsupportedSyntaxError:
 @functools.cache
 def _assigns_globals(code: CodeType) -> bool:
     return any(each.opname in ("STORE_GLOBAL", "DELETE_GLOBAL") for each in dis.get_instructions(code))
-
-
-@functools.cache
-def _asks(code: CodeType) -> bool:
-    """Whether the code, or one in it, asks for types."""
-    inside = (each for each in code.co_consts if isinstance(each, CodeType))
-    return not _TYPES.isdisjoint(code.co_names) or any(map(_asks, inside))
-
-
-_TYPES = {"hasattr", "isinstance", "type"}
-
-
-def asks_for_types(value: Any) -> bool:
-    """Whether this is a function of the user's that asks for types, or names one that does: of what stands for members'
-    values while a program is lowered, Python's answers are others.
-    """
-    found = [getattr(value, "__func__", value)]
-    for function in found:  # which grows
-        if not isinstance(function, FunctionType) or not is_users(function.__code__):
-            continue
-        if _asks(function.__code__):
-            return True
-        named = (function.__globals__.get(name) for name in function.__code__.co_names)
-        found += [each for each in named if isinstance(each, FunctionType) and each not in found]
-    return False
 
 
 def others(function: Any, *known: Any) -> Any:

@@ -98,13 +98,13 @@ def _got(value: Any, index: Any) -> Any:
             return letters.part(value, index)
         _check_slices(index)
         if isinstance(value, list | tuple) and per_member(index):
-            return _chosen(value, +index if python_kind(index) is bool else index)
+            return chosen(value, +index if python_kind(index) is bool else index)
         if not _has_member_index(index):
             return value[index]
         if isinstance(value, str):
             return letters.letter(value, lambda: _position(index, len(value)))
         if isinstance(value, dict):
-            found = _chosen([*value.values()], dicts.position_of(value, index))
+            found = chosen([*value.values()], dicts.position_of(value, index))
             context.view(found, value)
             return found
         value = tf.convert_to_tensor(value)
@@ -177,7 +177,7 @@ def _all_parts(index: Any, rank: int) -> list[Any]:
     return parts
 
 
-def _chosen(value: Any, position: Any) -> Any:
+def chosen(value: Any, position: Any) -> Any:
     """The item of a Python list or tuple at each member's own position; the items must be alike."""
     if (found := _of_numbers(value)) is not None:
         list_methods.copied_into(value)

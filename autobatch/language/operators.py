@@ -19,12 +19,12 @@ import numpy as np
 import tensorflow as tf
 
 from autobatch import context, errors
-from autobatch.language import arithmetic, augmented, functions, list_queries
+from autobatch.language import arithmetic, as_they_are, augmented, functions, list_queries
 from autobatch.language.augmented import in_place
 from autobatch.language.choices import and_, both, either, ifexp, limited_to, not_, or_, truth
 from autobatch.language.comparisons import equal, ordered
 from autobatch.language.copies import deepcopy, shallow_copy
-from autobatch.language.dicts import get
+from autobatch.language.dicts import found_in
 from autobatch.language.each_of import each, each_key, member_of
 from autobatch.language.functions import others
 from autobatch.language.indexing import (
@@ -65,6 +65,7 @@ from autobatch.language.list_methods import (
 )
 from autobatch.language.list_queries import counted, extreme, in_list, index, kept_iterator, summed
 from autobatch.language.lists import MemberList, is_list
+from autobatch.language.lookups import get
 from autobatch.language.mathematics import stand_in
 from autobatch.language.numbers import bool_, cast_to, divmod_, float_, int_, pow_, round_
 from autobatch.language.numpy import attribute, method, numpy_
@@ -97,6 +98,7 @@ from autobatch.language.values import (
 )
 
 arithmetic.install()
+as_they_are.install()
 augmented.install()
 
 __all__ = [
@@ -347,6 +349,8 @@ def in_(item: Any, container: Any) -> Any:
     if _is_array(container) and (per_member(item) or per_member(container)):
         return tf.reduce_any(container == item)
     if isinstance(container, set | frozenset | dict) and any(map(per_member, tf.nest.flatten(item))):
+        if container and (isinstance(item, tuple) or python_kind(item) is not None):
+            return tf.reduce_any(found_in(container, item))
         container = [*container]
     if not isinstance(container, list | tuple) or not any(map(per_member, tf.nest.flatten([item, *container]))):
         return item in container

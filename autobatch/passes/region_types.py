@@ -12,6 +12,7 @@ from autobatch import context, errors, ir
 from autobatch.ir import regions
 from autobatch.ir.typed import Check
 from autobatch.ir.types import Exact, Tensor, Type, Weak, type_of
+from autobatch.tracing.as_it_is import asking_refused
 from autobatch.tracing.code import code_key
 from autobatch.tracing.execute import Outcome, execute
 from autobatch.tracing.explain import NoneOperandError, raise_at
@@ -70,7 +71,7 @@ class Traces:
             for op in region.ops:
                 try:
                     given = repeats.given(op, env)
-                    with context.on_augmented(augmented.append):
+                    with context.on_augmented(augmented.append), asking_refused(op, env):
                         outcomes += execute((op,), env, graph)
                     repeats.made(op, given, env)
                 except Exception as error:

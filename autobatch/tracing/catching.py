@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import inspect
-import sys
 import textwrap
 import types
 from collections.abc import Callable, Collection, Sequence
@@ -13,6 +13,7 @@ from typing import Any
 
 from autobatch import context, errors, ir
 from autobatch.context import is_users
+from autobatch.tracing.noting import calls_noted
 
 
 def refuse_catching(risks: Collection[context.Risk], location: ir.Location) -> None:
@@ -34,19 +35,13 @@ def functions_run(call: Callable, inputs: Sequence[Any]) -> frozenset[types.Code
     """The user's functions that a primitive calls; it is run for that."""
     found: set[types.CodeType] = set()
 
-    def note(frame: types.FrameType, event: str, _: Any) -> None:
+    def note(frame: types.FrameType) -> None:
         code = frame.f_code
-        if event == "call" and not code.co_name.startswith(context.GENERATED) and _may_be_helper(code):
+        if not code.co_name.startswith(context.GENERATED) and _may_be_helper(code):
             found.add(code)
 
-    outer = sys.getprofile()
-    sys.setprofile(note)
-    try:
+    with calls_noted(note), contextlib.suppress(Exception):  # on which nothing depends: it is asked for what led there
         call(*inputs)
-    except Exception:  # of which nothing depends: the functions that led to it are what is asked for
-        pass
-    finally:
-        sys.setprofile(outer)
     return frozenset(found)
 
 

@@ -37,7 +37,7 @@ def raise_at(location: ir.Location, error: Exception, inputs: Iterable[Any] = ()
     if isinstance(shown, errors.AutobatchError):
         told = getattr(error, "helpers", frozenset())
         shown.helpers = told.union(at.tb_frame.f_code for at in _helpers(error))
-    codes = {at.tb_frame.f_code for at in _helpers(error)}
+    codes = {*getattr(error, "helpers", ()), *(at.tb_frame.f_code for at in _helpers(error))}
     given = tuple(value for value in inputs if is_known(value) and getattr(value, "__code__", None) in codes)
     options = getattr(error, "options", given)  # functions that no name in the source stands for
     shown.chosen = {(location.file, location.line): options} if options else {}  # type: ignore[attr-defined]

@@ -8,8 +8,7 @@ to what it returned.
 from __future__ import annotations
 
 import types
-from collections.abc import Collection, Iterator, Mapping
-from functools import partial
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from autobatch.language.keys import key
 from autobatch.language.objects import Absent
 from autobatch.language.values import WeakScalar, is_tensor
 from autobatch.tracing.catching import functions_run
-from autobatch.tracing.code import code_key
+from autobatch.tracing.code import code_key, read_outside
 from autobatch.tracing.execute import execute
 
 _REPEATING = (  # packages of what gives the same for the same
@@ -39,7 +38,7 @@ class Repeats:
     def given(self, op: ir.Assign, env: Mapping[str, Any]) -> dict[str, Any] | None:
         """What an operation is about to get; None if it need not, or cannot, run twice."""
         code = (Repeats, code_key(op.function))
-        if not context.remembered(code, lambda: any(not _repeats(value) for value in _read(op.function))):
+        if not context.remembered(code, lambda: any(not _repeats(value) for value in read_outside(op.function))):
             return None
         given = {v: env[v] for v in op.inputs}
         try:
@@ -88,34 +87,6 @@ def _is_kept(leaf: Any) -> bool:
         return isinstance(leaf.__self__, types.ModuleType | None)
     known = isinstance(leaf, (WeakScalar, Absent, types.ModuleType, type, tf.DType, *_PLAIN))
     return is_tensor(leaf) or (known and not isinstance(leaf, np.ndarray))
-
-
-def _read(code: Any) -> Iterator[Any]:
-    """What the user's statements read from outside, of those that a function of ours runs."""
-    pending, seen = [code], set[int]()
-    while pending:
-        value = pending.pop()
-        if id(value) in seen:
-            continue
-        seen.add(id(value))
-        if isinstance(value, ir.Expression):
-            pending.append(value.call)
-        elif isinstance(value, partial):
-            pending += (value.func, *value.args)
-        elif isinstance(value, types.FunctionType):
-            cells = dict(zip(value.__code__.co_freevars, value.__closure__ or (), strict=True))
-            held = {name: cell.cell_contents for name, cell in cells.items() if cell != types.CellType()}
-            if value.__name__.startswith(context.GENERATED):
-                names = _names(value.__code__)
-                yield from (part for name, part in held.items() if name != context.GENERATED)
-                yield from (value.__globals__[name] for name in names if name in value.__globals__)
-            else:
-                pending += held.values()
-
-
-def _names(code: types.CodeType) -> set[str]:
-    inner = (_names(part) for part in code.co_consts if isinstance(part, types.CodeType))
-    return set(code.co_names).union(*inner)
 
 
 def _repeats(value: Any) -> bool:

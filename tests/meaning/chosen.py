@@ -592,3 +592,33 @@ def lambdas_that_change_and_change_back(n, k):
     act = [lambda ys: ys.append(k), lambda ys: ys.pop()][k % 2]
     act(xs)
     return len(xs)
+
+
+class Counter:
+    def __init__(self, step, by):
+        self.step, self.by = step, by
+
+    def counted(self, v):
+        return self.step(v * self.by)
+
+
+@case(n, k)
+def an_attribute_that_loops(n, k):
+    counter = Counter(STEPS[n % 2], k)
+    counters = [Counter(collatz if n > k else double, 1), counter]
+    return counter.counted(n) + counter.step(k), sum(each.step(k) for each in counters)
+
+
+@case(n, k)
+def by_number_with_another(n, k):
+    table = {1: collatz, 2: double}
+    return table.get(n, digits)(k) + {0: digits, 3: double}.get(n, collatz)(k)
+
+
+BY_NUMBER = {1: collatz, 2: double}
+
+
+@case(n, k)
+def one_or_none_by_number(n, k):
+    step = BY_NUMBER.get(n)
+    return -1 if step is None else step(k)

@@ -279,3 +279,68 @@ def most_common(n):
 def counted_at_once(n):
     counts = Counter([i % 3 for i in range(n)])
     return counts[0], counts[n], len(counts)
+
+
+PAIRS = {(i, j): 10 * i + j for i in range(4) for j in range(4)}
+MIXED = {1: 2, "a": 3, (1, 2): 4, None: 5, 2.5: 6, (1, (2, 3)): 7}
+ANSWERS, NAMES = {True: "yes", False: "no"}, {0: "none", 1: "one", 3: "three"}
+SQUARES = {k: k * k for k in range(0, 9000, 3)}
+
+
+@case(n)
+def with_a_default(n):
+    return NEXT.get(n, -1), NEXT.get(n - 1, n * 2), NEXT.get(n // 2, NEXT.get(n + 1, -3)), SQUARES.get(n * 1000, -1)
+
+
+@case(n)
+def none_where_it_is_not_there(n):
+    found, other = NEXT.get(n - 1), NEXT.get(n, None)
+    if found is None:
+        return other
+    return found + other if NEXT.get(n + 1) is not None else found
+
+
+@case(n)
+def texts_by_number(n):
+    return len(NAMES.get(n, "many")), ANSWERS[n > 2] == "yes", NAMES.get(n + 1) is None
+
+
+@case(n)
+def keys_that_are_tuples(n):
+    total = PAIRS.get((n, 2), 0) + PAIRS.get((1, n), 0) + MIXED.get((n, 2), -1) + MIXED.get((1, (n - 1, 3)), -2)
+    for i in range(n):
+        if (i, i + 1) in PAIRS:
+            total += PAIRS[i, i + 1]
+    return total
+
+
+@case(n)
+def keys_of_every_kind(n):
+    name = "a" if n > 2 else "b"
+    found = [MIXED.get(k, 0) for k in (n, n / 2, n + 0.5, name)]
+    return found, n in MIXED, (n > 2) in MIXED, (n, 2) in MIXED, MIXED.get(name, -1), n in [1, "a", 3], n in {0, "a"}
+
+
+@case(n)
+def floats_as_keys(n):
+    halves = {0.5: 1, 1.5: 2, 3: 3, 0.0: 4}
+    return halves[n / 2] if n < 7 else halves.get(n / 2, 9), halves.get(n, -1), n / 2 in halves
+
+
+@case(n)
+def a_float_key_that_is_not_there(n):
+    return {0.5: 1, 1.5: 2, 3.5: 3}[n / 2]
+
+
+@case(n)
+def in_a_helper(n):
+    return got(n) + got(n + 1)
+
+
+def got(k):
+    return NEXT.get(k, -1)
+
+
+@case(n)
+def values_that_are_containers(n):
+    return {0: [1, 2], 1: [3, 4]}.get(n, [5, 6])[1], {0: (1, 2.5), 7: (3, 4.5)}.get(n, (0, 0.5))[1]

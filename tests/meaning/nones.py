@@ -570,3 +570,9 @@ def computed_with_none_where_nobody_gets(n):
     if n < 5:
         s = (a + 1 if n > 1 else n) % 13
     return s, n > 1 and a > 3
+
+
+@case(n)
+def inside_other_expressions(n):
+    v = None if n > 2 else n
+    return int(v is None) + 2 * (v is not None), [v is None, n > 1], (1 if v is None else v, not (v is None))

@@ -619,3 +619,26 @@ ORIGIN = Place(0)
 def beside_an_object_from_outside(a, b):
     here = Place(a, b)
     return here == ORIGIN, ORIGIN == here, here != ORIGIN, here > ORIGIN, ORIGIN <= here, here in (ORIGIN, 3)
+
+
+class Level:
+    def __init__(self, x):
+        self.x = x
+
+    def __eq__(self, other):
+        if isinstance(other, Level):
+            return self.x == other.x
+        return self.x == 2 * other
+
+    def __lt__(self, other):
+        return self.x < (other.x if isinstance(other, Level) else other)
+
+    def __gt__(self, other):
+        return self.x > (other.x if isinstance(other, Level) else other)
+
+
+@case(N([0, 3, 2, 4]))
+def compared_from_the_right(n):
+    p, q = Level(n), Level(2 * n + (n > 2))
+    seen = [n == q, 2 == p, n != q, p != q, q != 2 * n, p == q, 3 < p, 3 > p, p < q, n > q]
+    return seen, n == 3, p != n

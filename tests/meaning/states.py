@@ -617,7 +617,7 @@ def an_argument_that_is_set(n):
     return restarted(n), restarted(n + 1, State.HEATING)
 
 
-@case(n, refused="get-without-default")
+@case(n)
 def none_for_some(n):
     return PRICE.get("child" if n > 2 else "senior") is None
 

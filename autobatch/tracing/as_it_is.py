@@ -1,0 +1,83 @@
+"""Functions of the user's that run as they are while a program is traced, and ask what stands for members' values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from types import CodeType, FrameType, ModuleType
+from typing import Any
+
+from autobatch import context, errors, ir
+from autobatch.language.asking import asks, lead_to_asking, of_users
+from autobatch.language.containers import MemberObject, contents, parts_of
+from autobatch.language.lists import MemberList
+from autobatch.language.one_of import OneOf
+from autobatch.language.values import per_member
+from autobatch.tracing.code import code_key, read_outside
+from autobatch.tracing.explain import raise_at
+from autobatch.tracing.noting import calls_noted
+
+
+@contextmanager
+def asking_refused(op: ir.Assign, env: Mapping[str, Any]) -> Iterator[None]:
+    """Around an operation: raises UnsupportedSyntaxError if such a function ran.
+
+    What may run one is looked at first, as it takes longer to note all calls.
+    """
+    inputs = [env[name] for name in op.inputs]
+    key = (asking_refused, code_key(op.function))
+    reads = context.remembered(key, lambda: lead_to_asking(read_outside(op.function)))
+    if not reads and not lead_to_asking(inputs):
+        yield
+        return
+    found: list[tuple[CodeType, frozenset[CodeType]]] = []
+
+    def note(frame: FrameType) -> None:
+        code = frame.f_code
+        if not found and asks(code) and context.is_users(code) and _are_members(frame.f_locals.values()):
+            callers = _called_from(frame)
+            if callers:
+                found.append((code, frozenset(callers)))
+
+    try:
+        with calls_noted(note):
+            yield
+    finally:
+        if found:
+            (code, callers), *_ = found
+            error = errors.UnsupportedSyntaxError(
+                f"`{code.co_name}` asks what a value is (by isinstance, type, is or the like), but is not autobatched.",
+                [(ir.location(code.co_filename, code.co_firstlineno, 0), ""), (op.location, "called here")],
+                "call it by its name, with its arguments one by one.",
+                kind="not-autobatched",
+            )
+            error.helpers = callers
+            raise_at(op.location, error, inputs)
+
+
+def _called_from(frame: FrameType | None) -> list[CodeType]:
+    """The codes from this frame up to the program's own, if it is called from there."""
+    found = []
+    while frame is not None:
+        if frame.f_code.co_name.startswith(context.GENERATED):
+            return found
+        found.append(frame.f_code)
+        frame = frame.f_back
+    return []
+
+
+def _are_members(values: Iterable[Any]) -> bool:
+    """Whether one stands for members' values, or holds what does."""
+    pending, seen = [*values], set[int]()
+    while pending:
+        value = pending.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if per_member(value) or isinstance(value, OneOf | MemberList | MemberObject):
+            return True
+        if contents(value) is not None:
+            pending += parts_of(value)
+        elif not isinstance(value, type | ModuleType) and of_users(value):
+            pending += getattr(value, "__dict__", {}).values()
+    return False
