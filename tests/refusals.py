@@ -236,7 +236,8 @@ def float_of_a_vector(x):
 
 
 def passes_a_pair(x):
-    return absolute(*(x,))  # here
+    only = (x,)
+    return absolute(*only)  # here
 
 
 def without_end(x):

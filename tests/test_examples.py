@@ -14,6 +14,7 @@ SMALL = {
     "billiards": {"shots": 20, "steps": 3},
     "breast_cancer": {"chains": 8, "warm_up": 20, "draws": 20},
     "comets": {"comets": 8, "steps": 3},
+    "connect_four": {"games": 2, "lessons": 60, "matches": 2},
     "eight_schools": {"chains": 4, "draws": 100},
     "formulas": {"steps": 3, "width": 4, "batch": 16, "tests": 20},
     "funnel": {"chains": 8, "draws": 30},

@@ -22,6 +22,7 @@ from autobatch.frontend.core import Callee, Target
 from autobatch.frontend.library import written
 from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.source import CLASS, Source, read, signature, unparse
+from autobatch.frontend.starred import fitted, with_displays_spread
 from autobatch.frontend.syntax import SCOPES, constant, is_support, load, support
 from autobatch.frontend.texts import escaped
 from autobatch.frontend.undecorated import as_program
@@ -220,11 +221,13 @@ class Calls(ChosenCalls):
         return gast.copy_location(made, node)
 
     def autobatched_call(self, node: gast.Call, callee: Callee) -> gast.AST:
+        node = gast.copy_location(gast.Call(node.func, with_displays_spread(node.args), node.keywords), node)
         starred = [a for a in node.args if isinstance(a, gast.Starred)] + [k for k in node.keywords if k.arg is None]
         if starred:
             self.refuse(
                 node, "* or ** in a call to an autobatched function", "name the arguments.", kind="star-arguments"
             )
+        callee, node = fitted(callee, node)
         accepted = _call_signature(callee)
         try:
             bound = accepted.bind(*node.args, **{k.arg: k.value for k in node.keywords})

@@ -21,6 +21,7 @@ from autobatch.frontend.list_methods import CHANGES, METHODS, POPS
 from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.sorting import Sorting
 from autobatch.frontend.source import SUPPORT, Source, compile_functions
+from autobatch.frontend.starred import without_stars
 from autobatch.frontend.syntax import (
     COMPREHENSIONS,
     assign,
@@ -108,7 +109,7 @@ class Nested(Sorting):
         if not branches and not _uses(node.name, node):
             return False
         try:
-            fence.check(Source(self.source.function, node, self.source.file))
+            fence.check(Source(self.source.function, without_stars(node), self.source.file))
         except errors.UnsupportedSyntaxError:
             return False  # straight-line code may have anything
         return True

@@ -38,7 +38,7 @@ def as_program(value: Any) -> Callee | None:
         receiver = (*first, *receiver)
         if value is None:
             return None
-    if not is_users(value.__code__) or value.__code__.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
+    if not is_users(value.__code__):
         return None
     return Callee("autobatched", value, receiver=receiver, undecorated=True)
 

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 from autobatch import context, errors, ir
 from autobatch.language.one_of import is_known
 
+_RUNS = ("autobatch.passes.", "autobatch.tracing.")  # what runs the program's own code, and batched primitives
 _LIBRARIES = {"tensorflow", "keras", "tf_keras", "tensorflow_probability", "autobatch", "numpy"}
 
 
@@ -192,7 +193,7 @@ def _helpers(error: Exception) -> list[types.TracebackType]:
     found: list[types.TracebackType] = []
     inside = False
     for at in _frames(error):
-        if at.tb_frame.f_code.co_name.startswith(context.GENERATED):
+        if at.tb_frame.f_code.co_name.startswith(context.GENERATED) or _module(at).startswith(_RUNS):
             inside, found = True, []
         elif inside and _module(at).split(".")[0] not in _LIBRARIES and not _is_inline(at.tb_frame.f_code):
             found.append(at)
