@@ -35,8 +35,13 @@ OPERATORS = {
     gast.Eq: "__eq__", gast.NotEq: "__ne__", gast.Lt: "__lt__", gast.LtE: "__le__", gast.Gt: "__gt__",
     gast.GtE: "__ge__",
 }  # fmt: skip
-REFLECTED = {"__lt__": "__gt__", "__le__": "__ge__", "__eq__": "__eq__", "__ne__": "__ne__",
+_REFLECTED = {"__lt__": "__gt__", "__le__": "__ge__", "__eq__": "__eq__", "__ne__": "__ne__",
     "__gt__": "__lt__", "__ge__": "__le__", "__neg__": "__neg__"}  # fmt: skip
+
+
+def reflected(operator: str) -> str:
+    """The method of the right side for one of the left side's; its own, if it has no other."""
+    return _REFLECTED.get(operator, operator.replace("__", "__r", 1))
 
 
 class Objects(Texts):
@@ -67,7 +72,8 @@ class Objects(Texts):
             case gast.Attribute(attr=name) if self.static_value(node) is UNKNOWN:
                 return bool(self.methods(name, at=node, of_property=True))
             case gast.BinOp(op=op) | gast.UnaryOp(op=op) | gast.Compare(ops=[op]):
-                return bool(self.methods(OPERATORS.get(type(op), ""), at=node))
+                name = OPERATORS.get(type(op), "")
+                return bool(self.methods(name, at=node) or self.methods(reflected(name), at=node))
         return False
 
     def on_Attribute(self, node: gast.Attribute) -> gast.AST:
@@ -239,7 +245,7 @@ def _is_acting_method(node: gast.AST) -> bool:
         case gast.BinOp() | gast.UnaryOp() | gast.Compare():
             operators = node.ops if isinstance(node, gast.Compare) else [node.op]
             names = [OPERATORS.get(type(op), "") for op in operators]
-            names += [REFLECTED.get(name, name.replace("__", "__r", 1)) for name in names]
+            names += [reflected(name) for name in names]
             found = [inspect.getattr_static(cls, name, None) for cls in context.met() for name in names]
         case _:
             return False

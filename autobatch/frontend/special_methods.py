@@ -16,7 +16,7 @@ import numpy as np
 import tensorflow as tf
 
 from autobatch import context
-from autobatch.frontend.objects import OPERATORS, REFLECTED, Method, Objects
+from autobatch.frontend.objects import OPERATORS, Method, Objects, reflected
 from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.syntax import as_load, assign, is_support, load, store, support
 from autobatch.frontend.undecorated import as_program
@@ -87,7 +87,7 @@ class SpecialMethods(Objects):
                 equal = gast.copy_location(gast.Compare(node.left, [gast.Eq()], node.comparators), node)
                 return support("not_", [self.on_Compare(equal)], node)
             case gast.Compare(ops=[op], comparators=[right]) if not isinstance(right, gast.Constant):
-                methods = self.methods(REFLECTED.get(OPERATORS.get(type(op), ""), ""), at=node)
+                methods = self.methods(reflected(OPERATORS.get(type(op), "")), at=node)
                 return self.of_either_side(node, super().on_Compare, methods)
         return super().on_Compare(node)
 
@@ -98,7 +98,7 @@ class SpecialMethods(Objects):
         return found if isinstance(op, gast.In) else support("not_", [found], node)
 
     def on_BinOp(self, node: gast.BinOp) -> gast.AST:
-        methods = self.methods(OPERATORS.get(type(node.op), "").replace("__", "__r", 1), at=node)
+        methods = self.methods(reflected(OPERATORS.get(type(node.op), "")), at=node)
         return self.of_either_side(node, super().on_BinOp, methods)
 
     def of_either_side(self, node: gast.AST, by_left: Callable[[Any], gast.AST], methods: Sequence[Method]) -> gast.AST:

@@ -32,7 +32,16 @@ from autobatch.language.lists import GROWTH, MemberList
 from autobatch.language.objects import ABSENT, Absent, MemberObject, described
 from autobatch.language.one_of import NumberHere, OneOf, captures_members, is_any, is_known, named, options_of
 from autobatch.language.structs import map_nodes
-from autobatch.language.values import DEFAULT_DTYPES, WIDE_DTYPES, WeakScalar, adopts, fits, is_near, is_tensor
+from autobatch.language.values import (
+    DEFAULT_DTYPES,
+    WIDE_DTYPES,
+    WeakScalar,
+    adopts,
+    fits,
+    is_near,
+    is_tensor,
+    python_kind,
+)
 
 
 @dataclass(frozen=True)
@@ -298,6 +307,19 @@ def parted(old: Type, new: Type) -> bool:
     """Whether the new type, joined from the old one, has one of several where that has a known value."""
     return any(isinstance(leaf, Static) and is_known(leaf.value) and leaf != other
                for leaf, other in zip(leaves(old), leaves(new), strict=False))  # fmt: skip
+
+
+def unlike_numbers(old: Type, new: Type) -> bool:
+    """Whether a number is of one kind of Python's here, and of another there."""
+    kinds = [[_number(leaf) for leaf in leaves(each)] for each in (old, new)]
+    return any(a is not b and None not in (a, b) for a, b in zip(*kinds, strict=False))
+
+
+def _number(leaf: Leaf) -> type | None:
+    """Of which kind of Python's a number is; None for what is no scalar."""
+    if isinstance(leaf, Static):
+        return python_kind(leaf.value)
+    return _kind(leaf) if isinstance(leaf, Weak) or (isinstance(leaf, Tensor) and leaf.shape == ()) else None
 
 
 def options_in(type_: Type) -> int:

@@ -5,6 +5,7 @@ What TensorFlow shows to developers is not what Python would write of a member's
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from typing import Any
@@ -15,8 +16,9 @@ from autobatch import context, errors
 from autobatch.language.lists import MemberList
 from autobatch.language.values import WeakScalar, text_of_members
 
+_TEXTS = os.path.join(os.path.dirname(__file__), "texts.py")  # which makes those that programs ask for
 _LIBRARY = os.path.dirname(os.__file__)
-_OF_FIELDS = ("<", *(os.path.join(_LIBRARY, name) for name in ("collections", "dataclasses", "reprlib")))  # their reprs
+_FOR_DEVELOPERS = tuple(os.path.join(_LIBRARY, name) for name in ("logging", "site-packages", "traceback", "warnings"))
 
 
 def _is_for_user() -> bool:
@@ -24,9 +26,14 @@ def _is_for_user() -> bool:
     if context.mode() is not context.Mode.TRACING:
         return False
     frame = sys._getframe(2)
-    while frame is not None and frame.f_code.co_filename.startswith(_OF_FIELDS):
+    while frame is not None and _is_of_python(frame.f_code.co_filename):  # a dataclass's repr, pprint, string.Template
         frame = frame.f_back  # type: ignore[assignment]
-    return frame is not None and context.is_users(frame.f_code)
+    return frame is not None and (frame.f_code.co_filename == _TEXTS or context.is_users(frame.f_code))
+
+
+@functools.cache
+def _is_of_python(file: str) -> bool:
+    return file.startswith("<") or (file.startswith(_LIBRARY) and not file.startswith(_FOR_DEVELOPERS))
 
 
 def _refuse_text(kind: type, name: str) -> None:

@@ -1,21 +1,25 @@
 """Functions that ask what stands for members' values: while a program is lowered, Python's answer is another.
 
-``isinstance(x, int)``, ``flag is True`` or ``case int():``, in a function of the user's that runs as it is.
+``isinstance(x, int)``, ``flag is True`` or ``case int():``, in a function of the user's that runs as it is; and what is
+raised there for the stand-in alone may be caught.
 """
 
 from __future__ import annotations
 
 import dis
 import functools
+import operator
 import sys
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice, pairwise, starmap
 from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from autobatch import context
 
-_NAMES = {"__class__", "hasattr", "isinstance", "issubclass", "type"}
+_NAMES = {"__class__", "dir", "hasattr", "isinstance", "issubclass", "iterable", "isscalar", "suppress", "type"}
+_BY_OTHER_NAMES = (isinstance, issubclass, hasattr, type, operator.is_, operator.is_not)
+_DISPATCH = functools.singledispatch(len).__code__  # of all functions that it makes
 _WRAPPED: tuple[tuple[Any, str], ...] = (  # what calls another, and which
     ((MethodType, staticmethod, classmethod), "__func__"),
     (functools._lru_cache_wrapper, "__wrapped__"),
@@ -24,17 +28,42 @@ _WRAPPED: tuple[tuple[Any, str], ...] = (  # what calls another, and which
 _LOOKED_AT = 1000  # items of a container
 
 
+def asks(code: CodeType, outside: Mapping[str, Any]) -> bool:
+    """Whether it is code of the user's that asks, or catches, or has code inside that does.
+
+    outside: the names of its module.
+    """
+    if code is _DISPATCH:
+        return True
+    names = (outside.get(name) for name in _names(code))
+    return context.is_users(code) and (_asks(code) or any(value is each for value in names for each in _BY_OTHER_NAMES))
+
+
 @functools.cache
-def asks(code: CodeType) -> bool:
-    """Whether the code, or one in it, asks for types, or which object something is (other than None)."""
+def _asks(code: CodeType) -> bool:
     inside = (each for each in code.co_consts if isinstance(each, CodeType))
-    if not _NAMES.isdisjoint(code.co_names) or any(map(asks, inside)):
+    if not _NAMES.isdisjoint(code.co_names) or any(map(_asks, inside)):
         return True
     steps = [*dis.get_instructions(code)]
-    is_none = {at + 1 for at, step in enumerate(steps) if step.opname == "LOAD_CONST" and step.argval is None}
-    return any(
-        step.opname == "MATCH_CLASS" or (step.opname == "IS_OP" and at not in is_none) for at, step in enumerate(steps)
-    )
+    has_default = "getattr" in code.co_names and any(s.opname in _CALLS and s.arg == 3 for s in steps)
+    return has_default or _catches(steps) or any(starmap(_is_asking, pairwise(steps)))
+
+
+_CALLS = ("CALL", "CALL_FUNCTION")
+
+
+def _is_asking(before: dis.Instruction, step: dis.Instruction) -> bool:
+    """Whether it asks for a class, or which object something is, other than None."""
+    of_none = before.opname == "LOAD_CONST" and before.argval is None
+    return step.opname == "MATCH_CLASS" or (step.opname == "IS_OP" and not of_none)
+
+
+def _catches(steps: Sequence[dis.Instruction]) -> bool:
+    """Whether there is an ``except``; ``with`` and ``finally`` raise again."""
+    if any(step.opname in ("CHECK_EXC_MATCH", "JUMP_IF_NOT_EXC_MATCH") for step in steps):
+        return True
+    ends = any(step.opname == "POP_EXCEPT" and after.opname != "RERAISE" for step, after in pairwise(steps))
+    return ends and all(step.opname != "WITH_EXCEPT_START" for step in steps)
 
 
 def lead_to_asking(values: Iterable[Any]) -> bool:
@@ -45,7 +74,7 @@ def lead_to_asking(values: Iterable[Any]) -> bool:
         if id(value) in seen:
             continue
         seen.add(id(value))
-        if isinstance(value, FunctionType) and asks(value.__code__) and context.is_users(value.__code__):
+        if isinstance(value, FunctionType) and asks(value.__code__, value.__globals__):
             return True
         pending += _parts(value)
     return False

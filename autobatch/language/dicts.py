@@ -54,8 +54,10 @@ def _are(value: Collection, known: Sequence[Any], key: Any) -> tf.Tensor:
 
 def _as(known: Any, dtype: tf.DType) -> int | float | None:
     """The number of this dtype that a known key is equal to, if it is to any."""
-    if not isinstance(known, int | float | np.number | np.bool_):
-        return None
+    if not isinstance(known, int | float | np.integer | np.floating | np.bool_):
+        if isinstance(known, str | bytes | tuple | frozenset | None) or type(known).__eq__ is object.__eq__:
+            return None
+        raise _no_key({known: None})
     try:
         number = float(known) if dtype.is_floating else int(known)
     except (OverflowError, ValueError):  # infinite

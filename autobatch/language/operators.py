@@ -184,6 +184,8 @@ def _extreme(python: Callable, order: str) -> Callable:
         only = rows(args[0]) if len(args) == 1 else args
         if isinstance(only, MemberList) and key is None:
             return _extreme_of_list(only, python, default)
+        if python_kind(only) is not None:
+            raise TypeError(f"'{python_kind(only).__name__}' object is not iterable")  # type: ignore[union-attr]
         values = list(only) if isinstance(only, Iterable) and not is_tensor(only) else [only]
         keys = values if key is None else [key(value) for value in values]
         if not values and default is not _NOTHING:
@@ -290,6 +292,11 @@ def is_(left: Any, right: Any) -> Any:
     return False
 
 
+def is_not(left: Any, right: Any) -> Any:
+    """``left is not right``"""
+    return not_(is_(left, right))
+
+
 def _unknown_identity(what: str, instead: str = "compare them by ==.") -> errors.TypeMismatchError:
     return errors.TypeMismatchError(
         f"Whether two {what} are one object is not known here.",
@@ -333,6 +340,9 @@ def _is_array(value: Any) -> bool:
     return isinstance(value, np.ndarray | tf.Tensor) and len(value.shape) > 0
 
 
+_BY_HASH = (dict.__contains__, set.__contains__, frozenset.__contains__)
+
+
 def in_(item: Any, container: Any) -> Any:
     """``item in container``"""
     if isinstance(container, OneOf):
@@ -348,7 +358,8 @@ def in_(item: Any, container: Any) -> Any:
         return in_list(item, container)
     if _is_array(container) and (per_member(item) or per_member(container)):
         return tf.reduce_any(container == item)
-    if isinstance(container, set | frozenset | dict) and any(map(per_member, tf.nest.flatten(item))):
+    is_hashed = getattr(type(container), "__contains__", None) in _BY_HASH and not isinstance(item, list | dict | set)
+    if is_hashed and any(map(per_member, tf.nest.flatten(item))):
         if container and (isinstance(item, tuple) or python_kind(item) is not None):
             return tf.reduce_any(found_in(container, item))
         container = [*container]
@@ -428,6 +439,8 @@ BUILTINS = {
     builtins.divmod: "divmod_",
     builtins.round: "round_",
     builtins.pow: "pow_",
+    operator.is_: "is_",
+    operator.is_not: "is_not",
     copy.copy: "shallow_copy",
     copy.deepcopy: "deepcopy",
     builtins.enumerate: "enumerate_",

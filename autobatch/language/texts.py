@@ -23,7 +23,8 @@ def text(template: str, *values: Any) -> str:
 
 
 def _no_members(values: Any) -> None:
-    if any(map(per_member, tf.nest.flatten(values))):
+    parts = [value.args if isinstance(value, BaseException) else value for value in tf.nest.flatten(values)]
+    if any(map(per_member, tf.nest.flatten(parts))):
         raise text_of_members()
 
 

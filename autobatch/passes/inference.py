@@ -32,6 +32,7 @@ from autobatch.ir.types import (
     options_in,
     parted,
     same,
+    unlike_numbers,
 )  # fmt: skip
 from autobatch.language.containers import parts_of
 from autobatch.language.indexing import UnlikeItemsError
@@ -44,7 +45,7 @@ from autobatch.passes import conversions, definedness, exceptions, nones
 from autobatch.passes.none_operands import refuse_lazy
 from autobatch.passes.region_types import OF_VALUES, Traces
 from autobatch.passes.results import check_results
-from autobatch.passes.separate_calls import one_for_each_call
+from autobatch.passes.separate_calls import asks_for_types, one_for_each_call
 from autobatch.passes.simplify import decide_branches, simplified
 from autobatch.passes.versions import with_versions
 from autobatch.tracing.explain import NoneOperandError
@@ -244,6 +245,8 @@ class _Inference:
     def record(self, variable: Variable, type_: Type, location: ir.Location) -> None:
         """Joins a type into a variable's, and has its readers walked again if that changed it."""
         old = self.types.get(variable)
+        if old is not None and unlike_numbers(old, type_) and asks_for_types(self.program, variable[0]):
+            self.keep_apart(variable, type_, location)
         try:
             new = type_ if old is None else join(old, type_)
         except TooManyError:
@@ -273,7 +276,7 @@ class _Inference:
             self.pending |= dict.fromkeys(sorted(self.readers.get(variable, ())))
 
     def keep_apart(self, variable: Variable, type_: Type, location: ir.Location) -> None:
-        """Asks for functions of their own for calls with unlike texts, which may be settings, where that can be had."""
+        """Asks for functions of their own for calls with unlike numbers, or texts, which may be settings."""
         function, name = variable
         if name in self.program[function].inputs and one_for_each_call(self.program, function) is not self.program:
             raise _TypesOfCalls(function, self.mismatch(variable, type_, location))

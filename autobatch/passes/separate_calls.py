@@ -36,6 +36,20 @@ def one_for_each_call(program: ir.Program, name: str) -> ir.Program:
     return replace(program, functions=(*callers, *copies))
 
 
+def asks_for_types(program: ir.Program, name: str) -> bool:
+    """Whether the function, or one that it calls, asks what a value is."""
+    found = [name]
+    for each in found:  # which grows
+        ops = [op for block in program[each].blocks for op in block.ops]
+        if any(isinstance(op, ir.Assign) and any(f"{ask}(" in op.function.template for ask in _ASKS) for op in ops):
+            return True
+        found += dict.fromkeys(op.function for op in ops if isinstance(op, ir.Call) and op.function not in found)
+    return False
+
+
+_ASKS = ("isinstance_", "type_", "hasattr_", "getattr_")
+
+
 def _calls(op: ir.LocalOp, name: str) -> bool:
     return isinstance(op, ir.Call) and op.function == name
 

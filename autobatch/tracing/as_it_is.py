@@ -34,7 +34,7 @@ def asking_refused(op: ir.Assign, env: Mapping[str, Any]) -> Iterator[None]:
 
     def note(frame: FrameType) -> None:
         code = frame.f_code
-        if not found and asks(code) and context.is_users(code) and _are_members(frame.f_locals.values()):
+        if not found and asks(code, frame.f_globals) and _are_members(frame.f_locals.values()):
             callers = _called_from(frame)
             if callers:
                 found.append((code, frozenset(callers)))

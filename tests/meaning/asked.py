@@ -3,6 +3,10 @@
 # ruff: noqa
 import dataclasses
 import functools
+import math
+import operator
+import pprint
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -204,7 +208,7 @@ def counting(*values):
     return sum((value > 2) is True for value in values)
 
 
-@case(n, refused="not-autobatched")
+@case(n)
 def of_any_number(n):
     return counting(n, 3)
 
@@ -338,3 +342,148 @@ def same(a):
 @case(n)
 def lists_that_are_one(n):
     return same(n)
+
+
+ITEMS, PRICES = [4, 5, 6], {1: 10, 2: 20}
+
+
+def item_or(i):
+    try:
+        return ITEMS[i]
+    except Exception:
+        return -1
+
+
+def number_or(v):
+    try:
+        return float(v)
+    except (TypeError, ValueError):
+        return 0.0
+
+
+def price_or(i):
+    try:
+        return PRICES[i]
+    except (KeyError, TypeError):
+        return -1
+
+
+def safely(function, a):
+    try:
+        return function(a)
+    except:
+        return -7
+
+
+def item(i):
+    return ITEMS[i]
+
+
+def doubled_at_last(i):
+    try:
+        i = i + 1
+    finally:
+        i = i * 2
+    return i
+
+
+@case(n)
+def what_helpers_catch(n):
+    return item_or(n), number_or(n), price_or(n), list(map(price_or, [n, 1])), max([n, 1], key=item_or)
+
+
+@case(n)
+def what_helpers_catch_of_others(n):
+    return safely(item, n), safely(math.factorial, n - 2), doubled_at_last(n)
+
+
+@functools.singledispatch
+def of_class(a):
+    return 0
+
+
+@of_class.register(int)
+def _(a):
+    return a + 1
+
+
+def by_class(a):
+    return of_class(a) * 2
+
+
+@case(n)
+def by_singledispatch(n):
+    return by_class(n), by_class(n) + by_class([n, n])
+
+
+@case(n)
+def of_numbers_of_unlike_kinds(n):
+    half = n / 2
+    return kind(3), kind(half), kind(n), kind(half + 1)
+
+
+def has_name(a):
+    return getattr(a, "name", "none") != "none" or getattr(a, "nothing", 3) == 3
+
+
+@case(n)
+def attributes_of_what_stands_there(n):
+    return has_name(n)
+
+
+check, kind_of = isinstance, type
+
+
+def by_other_names(a):
+    return check(a, int), {int: 1}.get(kind_of(a), 9), operator.is_(a > 2, True), operator.is_not(a > 2, True)
+
+
+@case(n)
+def builtins_by_other_names(n):
+    return by_other_names(n), operator.is_(n > 1, True)
+
+
+@case(n, refused="text-of-members")
+def texts_by_the_library(n):
+    return pprint.pformat(n) == "3"
+
+
+@case(n, refused="text-of-members")
+def texts_of_exceptions(n):
+    return str(ValueError(n)) == "3"
+
+
+@case(n, refused="dict-key-of-member")
+def keys_that_equal_numbers(n):
+    return n in {Fraction(1): 4, 2: 3}
+
+
+class All(dict):
+    def __contains__(self, key):
+        return True
+
+
+ALL = All({1: 2})
+
+
+@case(n)
+def a_dict_of_its_own_kind(n):
+    return n in ALL
+
+
+@case(n, refused="python-refuses")
+def the_largest_of_a_number(n):
+    return max(n)
+
+
+class Reversed:
+    def __init__(self, v):
+        self.v = v
+
+    def __lt__(self, other):
+        return isinstance(other, Reversed) and self.v > other.v
+
+
+@case(n)
+def ordered_by_what_may_not_be_there(n):
+    return Reversed(n) < 2, Reversed(n) < Reversed(2), Reversed(3) < Reversed(n)
