@@ -13,6 +13,7 @@ import types
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
+from autobatch import context
 from autobatch.context import is_users
 from autobatch.frontend.core import Callee, Core
 from autobatch.frontend.syntax import names
@@ -48,12 +49,35 @@ def _called(value: Any) -> tuple[Any, tuple[Any, ...]]:
     match value:
         case functools._lru_cache_wrapper():
             return value.__wrapped__, ()
-        case functools.partial() if not value.keywords:
-            return value.func, value.args
+        case functools.partial():
+            return context.remembered((functools.partial, value), lambda: _with_defaults(value)), value.args
         case types.MethodType():
             return value.__func__, (value.__self__,)
     method = inspect.getattr_static(type(value), "__call__", None)
     return (method, (value,)) if isinstance(method, types.FunctionType) else (None, ())
+
+
+def _with_defaults(value: functools.partial) -> Any:
+    """The function, of which a partial's keywords are defaults; None where it would not have these."""
+    function, named = value.func, dict(value.keywords)
+    if not named:
+        return function
+    if not isinstance(function, types.FunctionType):
+        return None
+    code, old = function.__code__, function.__defaults__ or ()
+    names = code.co_varnames[: code.co_argcount]
+    alone = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+    given = dict(zip(names[len(names) - len(old) :], old, strict=True)) | named
+    defaults = {name: given[name] for name in names if name in given}
+    if names[len(names) - len(defaults) :] != (*defaults,) or not {*named} <= {*names, *alone}:
+        return None
+    made = types.FunctionType(
+        code, function.__globals__, function.__name__, (*defaults.values(),), function.__closure__
+    )
+    by_name = (function.__kwdefaults__ or {}) | named
+    made.__kwdefaults__ = {name: by_name[name] for name in alone if name in by_name}
+    made.__qualname__ = function.__qualname__
+    return made
 
 
 def cached(cores: Iterable[Core]) -> Iterator[types.CodeType]:

@@ -487,3 +487,19 @@ class Reversed:
 @case(n)
 def ordered_by_what_may_not_be_there(n):
     return Reversed(n) < 2, Reversed(n) < Reversed(2), Reversed(3) < Reversed(n)
+
+
+def limited(v, low=0, high=2, *, scale=1):
+    if v < low:
+        return low * scale
+    return high * scale if v > high else v * scale
+
+
+clipped, low_clipped = functools.partial(limited, low=1, high=3), functools.partial(limited, high=1, scale=2)
+over_three = functools.partial(large, k=3)
+
+
+@case(n)
+def partials_with_keywords(n):
+    found = [clipped(n), clipped(n, high=2), low_clipped(n)] + list(map(clipped, [n, 0]))
+    return found, max([n, 3, 1], key=low_clipped), over_three(n)
