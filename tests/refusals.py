@@ -292,8 +292,9 @@ def several_at_once(x):
 
 
 def several_later(x):
+    only = (x,)
     for _ in range(*(1, 3)):  # here
-        x = absolute(*(x,))
+        x = absolute(*only)
     print(*[x])
     return x
 

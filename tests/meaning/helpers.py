@@ -310,7 +310,7 @@ def a_helper_that_catches_by_map(n):
     return sum(map(inverse_or_zero, [n, n + 2.0, 3.0])) + sum([inverse_or_zero(v) for v in (n, 1.0)])
 
 
-@case(n, refused="not-autobatched")
+@case(n)
 def a_wrapped_helper_that_catches(n):
     return wrapped_inverse(n)
 
@@ -342,7 +342,7 @@ def made_safe(function, otherwise):
 safe_root = made_safe(math.sqrt, -1.0)
 
 
-@case(x, refused="python-refuses")
+@case(x)
 def a_helper_made_by_a_function(x):
     return safe_root(x)
 
