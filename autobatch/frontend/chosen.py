@@ -29,8 +29,9 @@ def with_choices(known: Chosen, more: Chosen) -> Chosen:
     return known
 
 
-def _name(function: Any) -> tuple[str, str]:
-    return str(getattr(function, "__module__", "")), getattr(function, "__qualname__", "")
+def _name(function: Any) -> tuple[str, str, CodeType | None]:
+    name = str(getattr(function, "__module__", "")), getattr(function, "__qualname__", "")
+    return (*name, getattr(function, "__code__", None))  # as all lambdas have one name
 
 
 def codes(chosen: Chosen) -> frozenset[CodeType]:

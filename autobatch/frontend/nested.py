@@ -20,7 +20,7 @@ from autobatch.frontend.core import Callee, Helper
 from autobatch.frontend.list_methods import CHANGES, METHODS, POPS
 from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.sorting import Sorting
-from autobatch.frontend.source import SUPPORT, Source, compile_functions
+from autobatch.frontend.source import SUPPORT, Source, compile_functions, definition_of
 from autobatch.frontend.starred import without_stars
 from autobatch.frontend.syntax import (
     COMPREHENSIONS,
@@ -60,7 +60,7 @@ class Nested(Sorting):
 
     def named_lambda(self, node: gast.Assign) -> None:
         """``f = lambda x: ...``"""
-        definition = _as_function(node, node.targets[0].id)
+        definition = definition_of(node, node.targets[0].id)
         if self.is_lifted(definition):
             self.lift(definition, static=())
         else:
@@ -182,7 +182,7 @@ class Nested(Sorting):
             body.name = new
         statement = body if isinstance(definition, gast.FunctionDef) else assign(new, body, definition)
         self.helpers[new] = Helper(statement, tuple(captured), bool(changing))
-        self.definitions[new] = _as_function(original, new)
+        self.definitions[new] = definition_of(original, new)
         self.locals.add(new)
 
     def check_default(self, node: gast.AST, known: Any) -> None:
@@ -241,7 +241,7 @@ class Nested(Sorting):
             or any(isinstance(part, gast.IfExp | gast.BoolOp | gast.Not) for part in gast.walk(node.body))
             or (self.comprehensions_apart and any(isinstance(part, COMPREHENSIONS) for part in gast.walk(node.body)))
         ):
-            return self.made(_as_function(node, self.namer.fresh("function")), ())
+            return self.made(definition_of(node, self.namer.fresh("function")), ())
         value = self.static_value(node)
         return value if isinstance(value, Callee) else None
 
@@ -412,18 +412,6 @@ def _kept_scopes(function: gast.AST) -> list[gast.AST]:
 
 
 _AT_ONCE = ("sum", "min", "max", "sorted", "any", "all", "list", "tuple", "set", "dict", "len")
-
-
-def _as_function(node: gast.AST, name: str) -> gast.FunctionDef:
-    """A definition, a lambda or ``f = lambda x: ...`` as a definition."""
-    if isinstance(node, gast.FunctionDef):
-        return node
-    value = node if isinstance(node, gast.Lambda) else node.value
-    body = [gast.copy_location(gast.Return(value=value.body), value.body)]
-    definition = gast.FunctionDef(
-        name=name, args=value.args, body=body, decorator_list=[], returns=None, type_comment=None, type_params=[]
-    )
-    return gast.copy_location(definition, node)
 
 
 def _with_captured(arguments: gast.arguments, captured: tuple[str, ...]) -> gast.arguments:

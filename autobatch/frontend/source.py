@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 import functools
 import inspect
 import itertools
 import linecache
+import os
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -100,7 +102,6 @@ def check_function(function: Callable) -> None:
 
 def read(function: Any, static: Mapping[str, Any]) -> Source:
     """Finds and parses the function's source."""
-    check_function(function)
     file, first = function.__code__.co_filename, function.__code__.co_firstlineno
     linecache.checkcache(file)  # the file may have been edited
     lines = inspect.getblock(linecache.getlines(file, function.__globals__)[first - 1 :])
@@ -110,11 +111,10 @@ def read(function: Any, static: Mapping[str, Any]) -> Source:
             help="define it in a file or a notebook cell: exec(), `python -c` and the prompt do not keep it.",
             kind="no-source",
         )
-    # An indented function parses inside `if`, which leaves columns and multi-line strings as they are.
-    indented = lines[0][:1].isspace()
-    module = gast.parse("".join(["if True:\n", *lines] if indented else lines))
-    definition = module.body[0].body[0] if indented else module.body[0]
-    ast.increment_lineno(definition, first - 1 - indented)
+    if function.__code__.co_name == "<lambda>":
+        definition = _of_lambda(function, "".join(linecache.getlines(file, function.__globals__)))
+    else:
+        definition = _definition(lines, first)
     owner = _class_of(function.__qualname__)
     if owner is not None:
         definition = _Mangler(owner).visit(definition)
@@ -128,6 +128,63 @@ def read(function: Any, static: Mapping[str, Any]) -> Source:
             kind="not-a-plain-function",
         )
     return source
+
+
+def _definition(lines: Sequence[str], first: int) -> gast.AST:
+    """The statement on these lines; an indented one parses inside ``if``, which leaves columns as they are."""
+    indented = lines[0][:1].isspace()
+    module = gast.parse("".join(["if True:\n", *lines] if indented else lines))
+    definition = module.body[0].body[0] if indented else module.body[0]
+    return ast.increment_lineno(definition, first - 1 - indented)
+
+
+def _of_lambda(function: types.FunctionType, text: str) -> gast.FunctionDef:
+    """A lambda of a file as a definition."""
+    code = function.__code__
+    found = [node for node in _lambdas(text) if node.lineno == code.co_firstlineno]
+    found = found if len(found) < 2 else [node for node in found if _is_of(node, code)]
+    if not found:
+        raise errors.UnsupportedSyntaxError(
+            f"The source of the lambda on line {code.co_firstlineno} of {os.path.basename(code.co_filename)} cannot be "
+            "told from that of others.",
+            help="put it on a line of its own, or write it as a def statement.",
+            kind="no-source",
+        )
+    return definition_of(copy.deepcopy(found[0]), "lambda_")
+
+
+@functools.lru_cache(maxsize=16)
+def _lambdas(text: str) -> list[gast.Lambda]:
+    return [node for node in gast.walk(gast.parse(text)) if isinstance(node, gast.Lambda)]
+
+
+def _is_of(node: gast.Lambda, code: types.CodeType) -> bool:
+    """Whether the lambda compiles to this code, but for its place."""
+    module = gast.Module(body=[gast.Expr(value=copy.deepcopy(node))], type_ignores=[])
+    made = compile(ast.fix_missing_locations(gast.gast_to_ast(module)), code.co_filename, "exec")
+    inside = next(part for part in made.co_consts if isinstance(part, types.CodeType))
+    return _does_as(inside, code)
+
+
+def _does_as(one: Any, other: Any) -> bool:
+    """Whether two constants are equal, or codes that do the same."""
+    if not (isinstance(one, types.CodeType) and isinstance(other, types.CodeType)):
+        return type(one) is type(other) and one == other
+    if any(getattr(one, part) != getattr(other, part) for part in ("co_code", "co_names", "co_varnames")):
+        return False
+    return len(one.co_consts) == len(other.co_consts) and all(map(_does_as, one.co_consts, other.co_consts))
+
+
+def definition_of(node: gast.AST, name: str) -> gast.FunctionDef:
+    """A definition, a lambda or ``f = lambda x: ...`` as a definition."""
+    if isinstance(node, gast.FunctionDef):
+        return node
+    value = node if isinstance(node, gast.Lambda) else node.value
+    body = [gast.copy_location(gast.Return(value=value.body), value.body)]
+    definition = gast.FunctionDef(
+        name=name, args=value.args, body=body, decorator_list=[], returns=None, type_comment=None, type_params=[]
+    )
+    return gast.copy_location(definition, node)
 
 
 def _class_of(qualname: str) -> str | None:

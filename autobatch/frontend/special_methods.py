@@ -9,6 +9,7 @@ import inspect
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from types import FunctionType
 from typing import Any
 
 import gast
@@ -18,7 +19,7 @@ import tensorflow as tf
 from autobatch import context
 from autobatch.frontend.objects import OPERATORS, Method, Objects, reflected
 from autobatch.frontend.scope import UNKNOWN
-from autobatch.frontend.syntax import as_load, assign, is_support, load, store, support
+from autobatch.frontend.syntax import as_load, assign, index_value, is_support, load, store, support
 from autobatch.frontend.undecorated import as_program
 from autobatch.language.objects import truth_method
 
@@ -74,12 +75,17 @@ class SpecialMethods(Objects):
         return super().may_change(node) or (calls and any(map(_has_calls, context.met())))
 
     def on_Subscript(self, node: gast.Subscript) -> gast.AST:
+        if (call := self.of_known(node.value, "__getitem__", node.slice, node)) is not None:
+            return self.expression(call)
         methods = self.methods("__getitem__", at=node) if self.static_value(node.value) is UNKNOWN else []
         return self.dispatched(node, node.value, methods, "value") if methods else super().on_Subscript(node)
 
     def on_Compare(self, node: gast.Compare) -> gast.AST:
         match node:
             case gast.Compare(ops=[gast.In() | gast.NotIn() as op], comparators=[container]):
+                if (call := self.of_known(container, "__contains__", node.left, node)) is not None:
+                    found = support("bool_", [self.expression(call)], node)
+                    return found if isinstance(op, gast.In) else support("not_", [found], node)
                 methods = self.methods("__contains__", at=node, by=as_program)  # Python asks for the result's truth
                 return self.contained(node, op, container, methods) if methods else super().on_Compare(node)
             case gast.Compare(ops=[gast.NotEq()]) if self.methods("__eq__", node) and not self.methods("__ne__", node):
@@ -90,6 +96,15 @@ class SpecialMethods(Objects):
                 methods = self.methods(reflected(OPERATORS.get(type(op), "")), at=node)
                 return self.of_either_side(node, super().on_Compare, methods)
         return super().on_Compare(node)
+
+    def of_known(self, owner: gast.AST, name: str, given: gast.AST, at: gast.AST) -> gast.Call | None:
+        """The call of a method, which is a function of the program, of an object from outside."""
+        value = self.static_value(owner)
+        method = inspect.getattr_static(type(value), name, None) if value is not UNKNOWN else None
+        if not isinstance(method, FunctionType) or self.callee_of(method) is None or not self.has_local(given):
+            return None
+        attribute = gast.copy_location(gast.Attribute(value=owner, attr=name, ctx=gast.Load()), at)
+        return gast.copy_location(gast.Call(func=attribute, args=[index_value(given)], keywords=[]), at)
 
     def contained(self, node: gast.Compare, op: gast.AST, container: gast.AST, methods: Sequence[Method]) -> gast.AST:
         item = self.temporary(self.expression(node.left), "item")

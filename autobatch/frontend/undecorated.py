@@ -41,6 +41,8 @@ def as_program(value: Any) -> Callee | None:
             return None
     if not is_users(value.__code__):
         return None
+    if value.__name__ == "<lambda>":
+        value = context.remembered((as_program, value), lambda: _with_name(value, "lambda_"))
     return Callee("autobatched", value, receiver=receiver, undecorated=True)
 
 
@@ -55,6 +57,13 @@ def _called(value: Any) -> tuple[Any, tuple[Any, ...]]:
             return value.__func__, (value.__self__,)
     method = inspect.getattr_static(type(value), "__call__", None)
     return (method, (value,)) if isinstance(method, types.FunctionType) else (None, ())
+
+
+def _with_name(function: types.FunctionType, name: str) -> types.FunctionType:
+    code, defaults = function.__code__, function.__defaults__
+    made = types.FunctionType(code, function.__globals__, name, defaults, function.__closure__)
+    made.__kwdefaults__, made.__qualname__ = function.__kwdefaults__, function.__qualname__
+    return made
 
 
 def _with_defaults(value: functools.partial) -> Any:

@@ -10,7 +10,7 @@ import dis
 import functools
 import operator
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise, starmap
 from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -25,7 +25,7 @@ _WRAPPED: tuple[tuple[Any, str], ...] = (  # what calls another, and which
     (functools._lru_cache_wrapper, "__wrapped__"),
     (property, "fget"),
 )
-_LOOKED_AT = 1000  # items of a container
+_ITEMS, _LOOKED_AT = 1000, 20_000  # of a container, and of all values
 
 
 def asks(code: CodeType, outside: Mapping[str, Any]) -> bool:
@@ -55,7 +55,7 @@ _CALLS = ("CALL", "CALL_FUNCTION")
 def _is_asking(before: dis.Instruction, step: dis.Instruction) -> bool:
     """Whether it asks for a class, or which object something is, other than None."""
     of_none = before.opname == "LOAD_CONST" and before.argval is None
-    return step.opname == "MATCH_CLASS" or (step.opname == "IS_OP" and not of_none)
+    return step.opname in ("MATCH_CLASS", "MATCH_MAPPING", "MATCH_SEQUENCE") or (step.opname == "IS_OP" and not of_none)
 
 
 def _catches(steps: Sequence[dis.Instruction]) -> bool:
@@ -67,17 +67,22 @@ def _catches(steps: Sequence[dis.Instruction]) -> bool:
 
 
 def lead_to_asking(values: Iterable[Any]) -> bool:
-    """Whether a function of the user's that asks may be run by what has these, by all that can be seen."""
+    """Whether a function of the user's that asks may be run by what has these, as far as is looked at."""
+    for count, value in enumerate(reached(values, _parts)):
+        if count > _LOOKED_AT or (isinstance(value, FunctionType) and asks(value.__code__, value.__globals__)):
+            return True
+    return False
+
+
+def reached(values: Iterable[Any], parts: Callable[[Any], Iterable[Any]]) -> Iterator[Any]:
+    """The values, their parts, and so on, each once."""
     pending, seen = [*values], set[int]()
     while pending:
         value = pending.pop()
-        if id(value) in seen:
-            continue
-        seen.add(id(value))
-        if isinstance(value, FunctionType) and asks(value.__code__, value.__globals__):
-            return True
-        pending += _parts(value)
-    return False
+        if id(value) not in seen:
+            seen.add(id(value))
+            yield value
+            pending += parts(value)
 
 
 def _parts(value: Any) -> Iterator[Any]:
@@ -86,9 +91,9 @@ def _parts(value: Any) -> Iterator[Any]:
         if isinstance(value, kind):
             yield getattr(value, name)
     if isinstance(value, dict):
-        yield from islice(value.values(), _LOOKED_AT)
+        yield from islice(value.values(), _ITEMS)
     elif isinstance(value, list | tuple | set | frozenset):
-        yield from islice(value, _LOOKED_AT)
+        yield from islice(value, _ITEMS)
     elif isinstance(value, functools.partial):
         yield from (value.func, value.args, value.keywords)
     elif isinstance(value, FunctionType):

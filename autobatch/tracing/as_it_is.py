@@ -1,4 +1,6 @@
-"""Functions of the user's that run as they are while a program is traced, and ask what stands for members' values."""
+"""Functions of the user's that run as they are while a program is traced, and ask what stands for members' values, or
+catch what it raises.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from types import CodeType, FrameType, ModuleType
 from typing import Any
 
 from autobatch import context, errors, ir
-from autobatch.language.asking import asks, lead_to_asking, of_users
+from autobatch.language.asking import asks, lead_to_asking, of_users, reached
 from autobatch.language.containers import MemberObject, contents, parts_of
 from autobatch.language.lists import MemberList
 from autobatch.language.one_of import OneOf
@@ -22,7 +24,7 @@ from autobatch.tracing.noting import calls_noted
 def asking_refused(op: ir.Assign, env: Mapping[str, Any]) -> Iterator[None]:
     """Around an operation: raises UnsupportedSyntaxError if such a function ran.
 
-    What may run one is looked at first, as it takes longer to note all calls.
+    What may run one is looked for first, as it takes longer to note all calls.
     """
     inputs = [env[name] for name in op.inputs]
     key = (asking_refused, code_key(op.function))
@@ -46,7 +48,8 @@ def asking_refused(op: ir.Assign, env: Mapping[str, Any]) -> Iterator[None]:
         if found:
             (code, callers), *_ = found
             error = errors.UnsupportedSyntaxError(
-                f"`{code.co_name}` asks what a value is (by isinstance, type, is or the like), but is not autobatched.",
+                f"`{code.co_name}` asks what a value is (isinstance, type, is), or catches what it raises, but is not "
+                "autobatched.",
                 [(ir.location(code.co_filename, code.co_firstlineno, 0), ""), (op.location, "called here")],
                 "call it by its name, with its arguments one by one.",
                 kind="not-autobatched",
@@ -68,16 +71,14 @@ def _called_from(frame: FrameType | None) -> list[CodeType]:
 
 def _are_members(values: Iterable[Any]) -> bool:
     """Whether one stands for members' values, or holds what does."""
-    pending, seen = [*values], set[int]()
-    while pending:
-        value = pending.pop()
-        if id(value) in seen:
-            continue
-        seen.add(id(value))
-        if per_member(value) or isinstance(value, OneOf | MemberList | MemberObject):
-            return True
-        if contents(value) is not None:
-            pending += parts_of(value)
-        elif not isinstance(value, type | ModuleType) and of_users(value):
-            pending += getattr(value, "__dict__", {}).values()
-    return False
+    return any(per_member(each) or isinstance(each, _STAND_INS) for each in reached(values, _held))
+
+
+_STAND_INS = (OneOf, MemberList, MemberObject)
+
+
+def _held(value: Any) -> Iterable[Any]:
+    if contents(value) is not None:
+        return parts_of(value)
+    is_object = not isinstance(value, type | ModuleType) and of_users(value)
+    return getattr(value, "__dict__", {}).values() if is_object else ()

@@ -503,3 +503,22 @@ over_three = functools.partial(large, k=3)
 def partials_with_keywords(n):
     found = [clipped(n), clipped(n, high=2), low_clipped(n)] + list(map(clipped, [n, 0]))
     return found, max([n, 3, 1], key=low_clipped), over_three(n)
+
+
+class Graph:
+    def __init__(self, edges):
+        self.edges = edges
+
+    def __getitem__(self, u):
+        return self.edges[u] if u in self.edges else -1
+
+    def __contains__(self, u):
+        return u in self.edges
+
+
+GRAPH = Graph({1: 2, 3: 0})
+
+
+@case(n)
+def objects_from_outside_that_are_indexed(n):
+    return GRAPH[n], n in GRAPH, n + 1 not in GRAPH, GRAPH[GRAPH[n] + 1]
