@@ -149,9 +149,9 @@ def loop_over_items(x):
 
 
 def matches(x):
-    match [x, 2.0 * x]:  # here
-        case [first, *_]:
-            return first
+    match {"a": x, "b": 2.0 * x}:  # here
+        case {"a": first, **rest}:
+            return first + rest["b"]
     return x
 
 
