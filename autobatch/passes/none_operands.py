@@ -27,7 +27,8 @@ from autobatch.language.values import is_tensor
 from autobatch.tracing.catching import functions_run
 
 _LAZY = {"and_", "both", "either", "ifexp", "or_"}  # these evaluate operands where a member needs them
-_TAKE_NONE = {"bool_", "in_", "is_", "is_a", "is_object", "isinstance_", "not_", "raised", "truth"} | _LAZY
+_ASK = {"hasattr_", "is_", "is_a", "is_object", "isinstance_", "type_"}
+_TAKE_NONE = {"bool_", "get", "in_", "not_", "raised", "truth"} | _ASK | _LAZY
 
 
 def takes_none(function: ir.Expression) -> bool:

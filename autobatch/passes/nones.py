@@ -90,6 +90,8 @@ def _kind(op: ir.LocalOp) -> bool | None:
         return True
     if not isinstance(op, ir.Primitive) or op.function.changes:  # which hands on what it changes
         return False
+    if op.function.template in (IS_NONE, IS_NOT_NONE):
+        return False
     return None if _MAY_GIVE_NONE.search(op.function.template) else False
 
 
@@ -217,7 +219,8 @@ class _Flags:
             return [*self.copy(op), *self.flags(pairs, op, known)]
         if op.function.template in (IS_NONE, IS_NOT_NONE) and op.inputs[0] in self.mixed:
             function = ir.COPY if op.function.template == IS_NONE else _NOT
-            return [replace(op, function=function, inputs=(_flag(op.inputs[0]),))]
+            flags = [ir.Primitive((_flag(v),), _FALSE, (), op.location) for v in op.outputs if v in self.mixed]
+            return [replace(op, function=function, inputs=(_flag(op.inputs[0]),)), *flags]
         read = sorted({*op.inputs} & self.mixed - known)
         _ask_for_optional(op, read)
         if read and takes_none(op.function):

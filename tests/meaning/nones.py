@@ -576,3 +576,21 @@ def computed_with_none_where_nobody_gets(n):
 def inside_other_expressions(n):
     v = None if n > 2 else n
     return int(v is None) + 2 * (v is not None), [v is None, n > 1], (1 if v is None else v, not (v is None))
+
+
+def one_from_two(a):
+    return None if a < 2 else a
+
+
+@case(n)
+def whether_it_is_none_or_none(n):
+    found = None if n > 6 else one_from_two(n) is None
+    other = one_from_two(n) is not None if n > 3 else None
+    return -1 if found is None else int(found), 7 if other is None else int(other)
+
+
+@case(n)
+def asked_what_it_is(n):
+    v = None if n > 4 else n
+    kinds = [isinstance(v, (int, type(None))), type(v) is int, hasattr(v, "nothing"), v.__class__ is int]
+    return kinds, {None: 1, 2: 2}.get(v, 9)
