@@ -1,16 +1,16 @@
 """Functions of any number of arguments, as each call has them.
 
-def f(a, *rest, **more):        def f(a, *, rest_0, rest_1, scale):
-    return g(*rest, **more)         return g(rest_0, rest_1, scale=scale)
+def f(a, *rest, **more):        def f(a, *, rest_0, rest_1, more_scale):
+    return g(*rest, **more)         return g(rest_0, rest_1, scale=more_scale)
 
-f(x, y, z, scale=2)             f(x, rest_0=y, rest_1=z, scale=2)
+f(x, y, z, scale=2)             f(x, rest_0=y, rest_1=z, more_scale=2)
 """
 
 from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import gast
@@ -21,12 +21,8 @@ from autobatch.frontend.source import Source, compile_functions, read
 from autobatch.frontend.syntax import (
     Statements,
     assign,
-    assigned_names,
-    bound_names,
     constant,
     load,
-    names,
-    parameter_names,
 )
 
 
@@ -39,14 +35,15 @@ def fitted(callee: Callee, call: gast.Call) -> tuple[Callee, gast.Call]:
     taken = source.tree.args
     count = len(taken.posonlyargs) + len(taken.args) - len(callee.receiver)
     few, rest = call.args[:count], call.args[count:]
-    own = parameter_names(taken)
+    own = {parameter.id for parameter in (*taken.args, *taken.kwonlyargs)}
     named = tuple(k.arg for k in call.keywords if k.arg not in own)
     if (rest and taken.vararg is None) or (named and taken.kwarg is None):
         return callee, call  # which is refused as Python would
     kept = (fitted, callee.function, len(rest), named)
-    made, places = context.remembered(kept, lambda: _made(source, len(rest), named, len(callee.captured)))
+    made, places, places_of = context.remembered(kept, lambda: _made(source, len(rest), named, len(callee.captured)))
     keywords = [gast.keyword(arg=place, value=value) for place, value in zip(places, rest, strict=True)]
-    fits = gast.Call(func=call.func, args=few, keywords=[*keywords, *call.keywords])
+    keywords += [gast.keyword(arg=places_of.get(k.arg, k.arg), value=k.value) for k in call.keywords]
+    fits = gast.Call(func=call.func, args=few, keywords=keywords)
     return replace(callee, function=made.function, source=made), gast.copy_location(fits, call)
 
 
@@ -70,27 +67,36 @@ def without_stars(function: gast.FunctionDef) -> gast.FunctionDef:
     return gast.copy_location(plain, function)
 
 
-def _made(source: Source, count: int, named: Sequence[str], captured: int) -> tuple[Source, list[str]]:
-    """The function, and the names of its further arguments, which stand before those that it captures."""
+def _made(
+    source: Source, count: int, named: Sequence[str], captured: int
+) -> tuple[Source, list[str], Mapping[str, str]]:
+    """The function, and its names for its further arguments, which stand before those that it captures."""
     tree = copy.deepcopy(source.tree)
     taken = tree.args
-    used = {*names(tree.body), *bound_names(tree), *named}
+    used = {*_mentioned(tree), *named}
     rest = taken.vararg.id if taken.vararg is not None else ""
-    places = [_unused(f"{rest}_{k}", used) for k in range(count)]
     more = taken.kwarg.id if taken.kwarg is not None else ""
+    places = [_unused(f"{rest}_{k}", used) for k in range(count)]
+    places_of = {name: _unused(f"{more}_{name}", used) for name in named}
     taken.vararg = taken.kwarg = None
-    new = [gast.Name(id=name, ctx=gast.Param(), annotation=None, type_comment=None) for name in (*places, *named)]
+    new = [_parameter(name) for name in (*places, *places_of.values())]
     own = len(taken.kwonlyargs) - captured
     taken.kwonlyargs[own:own] = new
     taken.kw_defaults[own:own] = [None for _ in new]
-    changed = {*assigned_names(tree.body)}
-    spread = _Spread({rest: places} if rest not in changed else {}, {more: named} if more not in changed else {})
+    changed = {*_bound(tree.body)}
+    stays = rest not in changed, more not in changed and _is_only_read(more, tree.body)
+    spread = _Spread({rest: places} if stays[0] else {}, {more: places_of} if stays[1] else {})
     tree.body = [spread.visit(statement) for statement in tree.body]
-    tree.body = [*_collected(rest, places, more, named, tree), *tree.body]
-    tree.decorator_list = []
+    tree.body = [*_collected(rest, places, more, places_of, tree), *tree.body]
+    tree.decorator_list, tree.name = [], _unused(tree.name, used)  # by its own name it calls itself as it was
     (function,) = compile_functions(source, [tree])
+    function.__name__ = source.function.__name__
     function.__defaults__, function.__kwdefaults__ = source.function.__defaults__, source.function.__kwdefaults__
-    return Source(function, tree, source.file, source.static), places
+    return Source(function, tree, source.file, source.static), places, places_of
+
+
+def _parameter(name: str) -> gast.Name:
+    return gast.Name(id=name, ctx=gast.Param(), annotation=None, type_comment=None)
 
 
 def _unused(name: str, used: set[str]) -> str:
@@ -100,22 +106,63 @@ def _unused(name: str, used: set[str]) -> str:
     return name
 
 
-def _collected(rest: str, places: Sequence[str], more: str, named: Sequence[str], tree: gast.FunctionDef) -> Statements:
-    """``rest = (rest_0, rest_1)`` and ``more = {"scale": scale}``, where the body reads them."""
-    at, used = tree.body[0], {*names(tree.body)}
+def _mentioned(tree: gast.AST) -> Iterator[str]:
+    """All names, those of inner functions included."""
+    for node in gast.walk(tree):
+        if isinstance(node, gast.Name | gast.FunctionDef):
+            yield node.id if isinstance(node, gast.Name) else node.name
+        elif isinstance(node, gast.Nonlocal | gast.Global):
+            yield from node.names
+
+
+def _bound(body: Statements) -> Iterator[str]:
+    """The names that get another value, here or in an inner function, or are an inner function's own."""
+    for node in (part for statement in body for part in gast.walk(statement)):
+        if isinstance(node, gast.Name) and not isinstance(node.ctx, gast.Load):
+            yield node.id
+        elif isinstance(node, gast.Nonlocal | gast.Global):
+            yield from node.names
+        elif isinstance(node, gast.ExceptHandler | gast.FunctionDef):
+            yield getattr(node.name, "id", node.name) or ""
+
+
+def _is_only_read(name: str, body: Statements) -> bool:
+    """Whether all that is done with a dict is to hand it on by ``**`` and to ask for its items."""
+    parts = [part for statement in body for part in gast.walk(statement)]
+    fine: set[int] = set()
+    for part in parts:
+        match part:
+            case gast.keyword(arg=None, value=value):
+                fine.add(id(value))
+            case gast.Call(func=gast.Attribute(value=value, attr="get" | "items" | "keys" | "values")):
+                fine.add(id(value))
+            case gast.Subscript(value=value, ctx=gast.Load()):
+                fine.add(id(value))
+            case gast.Compare(ops=[gast.In() | gast.NotIn()], comparators=[value]):
+                fine.add(id(value))
+            case gast.Call(func=gast.Name(id="len"), args=[value]):
+                fine.add(id(value))
+    return all(id(part) in fine for part in parts if isinstance(part, gast.Name) and part.id == name)
+
+
+def _collected(
+    rest: str, places: Sequence[str], more: str, places_of: Mapping[str, str], tree: gast.FunctionDef
+) -> Statements:
+    """``rest = (rest_0, rest_1)`` and ``more = {"scale": more_scale}``, where the body mentions them."""
+    at, used = tree.body[0], {*(name for statement in tree.body for name in _mentioned(statement))}
     made = []
     if rest in used:
         made.append(assign(rest, gast.Tuple(elts=[load(place, at) for place in places], ctx=gast.Load()), at))
     if more in used:
-        items = gast.Dict(keys=[constant(name, at) for name in named], values=[load(name, at) for name in named])
-        made.append(assign(more, items, at))
+        keys, values = [constant(name, at) for name in places_of], [load(place, at) for place in places_of.values()]
+        made.append(assign(more, gast.Dict(keys=keys, values=values), at))
     return made
 
 
 class _Spread(gast.NodeTransformer):
     """``g(*rest, **more)`` with the arguments one by one; what is empty is known to be."""
 
-    def __init__(self, rest: Mapping[str, Sequence[str]], more: Mapping[str, Sequence[str]]):
+    def __init__(self, rest: Mapping[str, Sequence[str]], more: Mapping[str, Mapping[str, str]]):
         self.rest, self.more = rest, more
 
     def visit_Call(self, node: gast.Call) -> gast.AST:
@@ -123,7 +170,8 @@ class _Spread(gast.NodeTransformer):
         keywords = []
         for each in node.keywords:
             if each.arg is None and getattr(each.value, "id", None) in self.more:
-                keywords += [gast.keyword(arg=n, value=load(n, each.value)) for n in self.more[each.value.id]]
+                places = self.more[each.value.id]
+                keywords += [gast.keyword(arg=name, value=load(place, node)) for name, place in places.items()]
             else:
                 keywords.append(each)
         node.keywords = keywords

@@ -326,12 +326,13 @@ def options_in(type_: Type) -> int:
     """Of how many values the parts are that are one of several."""
     count = 0
 
-    def add(node: OneOf) -> OneOf:
+    def add(node: OneOf | MemberList) -> OneOf | MemberList:
         nonlocal count
-        count += len(node.options)
+        count += len(node.options) if isinstance(node, OneOf) else options_in(node.kinds)
         return node
 
     map_nodes(OneOf, add, type_)
+    map_nodes(MemberList, add, type_)
     return count
 
 

@@ -284,7 +284,7 @@ class _Inference:
     def too_many(self, variable: Variable, location: ir.Location) -> Exception:
         texts = [v for (function, v), type_ in self.types.items() if function == variable[0] and options_in(type_)]
         error = errors.TypeMismatchError(
-            f"`{variable[1].split('.')[0]}` may be one of more and more texts, or members of an enum.",
+            f"`{variable[1].split('.')[0]}` may be one of more and more texts, members of an enum, or functions.",
             [(location, "")],
             "a loop makes no text longer with each turn; go over ab.unroll(range(3)), or put the parts into a list.",
             kind="texts-without-end",

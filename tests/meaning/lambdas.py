@@ -78,3 +78,11 @@ def in_builtins(n):
 @case(n)
 def on_several_lines(n):
     return many(n), many(n, 1, 4, z=3), many(n, 3, 5, 6)
+
+
+@case(n, refused="texts-without-end")
+def made_in_a_loop(n):
+    found = []
+    for i in range(2):
+        found.append(lambda: i)
+    return found[0]() + n

@@ -279,3 +279,165 @@ def helpers_with_their_arguments(n):
 @case(n)
 def displays_among_others(n):
     return largest(*[n, 3], 4) + total(*(n, n))
+
+
+def g(a=0, b=2, c=0):
+    return a * b + c if a > 1 else c - b
+
+
+def lim(x):
+    return x if x < 4 else 4
+
+
+SCALE = 3
+
+
+def f1(x, **k):
+    k.setdefault("b", 8)
+    return g(x, **k)
+
+
+def f2(x, **k):
+    k["b"] = 8
+    return g(x, **k)
+
+
+def f3(x, **k):
+    b = 7
+    return g(x, **k) + b
+
+
+def f4(x, **k):
+    return lim(x) * SCALE + len(k)
+
+
+def f5(x, *a):
+    w = lambda *a: g(*a)
+    return w(x) + lim(x)
+
+
+def f6(x, *a):
+    w = lambda *a: len(a) + sum(a)
+    return w(x, 1) + lim(x)
+
+
+def f7(x, *a):
+    w = lambda a: len(a) + lim(x)
+    return w([1, x])
+
+
+def f8(n, *a):
+    def inner():
+        nonlocal a
+        a = a[1:]
+
+    inner()
+    return g(n, *a)
+
+
+def mx(a, *r):
+    if not r:
+        return a
+    m = mx(*r)
+    return a if a > m else m
+
+
+def f9(a, *b, c=1, **d):
+    if a > 2:
+        return a + sum(b) + c + len(d)
+    return d.get("d", 0) * 10
+
+
+def f10(x, **k):
+    if x > 2:
+        return g(x, **k) + k["b"] + len(k) + (5 if "c" in k else 0)
+    return k.get("b", 1)
+
+
+def f11(x, *a):
+    return sum([g(*a) for a in [(1, x), (x,)]])
+
+
+def set_b(d):
+    d["b"] = 9
+
+
+def f12(x, **k):
+    set_b(k)
+    return g(x, **k)
+
+
+def f13(x, **k):
+    j = k
+    j["b"] = 8
+    return g(x, **k)
+
+
+@case(n, refused="star-arguments")
+def a_default_is_set(n):
+    return f1(n)
+
+
+@case(n, refused="star-arguments")
+def an_item_is_set(n):
+    return f2(n)
+
+
+@case(n)
+def a_keyword_and_a_local_of_one_name(n):
+    return f3(n, b=n)
+
+
+@case(n)
+def a_keyword_and_a_global_of_one_name(n):
+    return f4(n, SCALE=n)
+
+
+@case(n)
+def an_inner_function_of_any_number(n):
+    return f5(n)
+
+
+@case(n)
+def an_inner_function_with_its_own(n):
+    return f6(n)
+
+
+@case(n)
+def an_inner_parameter_of_that_name(n):
+    return f7(n)
+
+
+@case(n, refused="star-arguments")
+def a_nonlocal_tuple(n):
+    return f8(n, 1)
+
+
+@case(n)
+def the_rest_is_handed_on(n):
+    return mx(n, 2, 3, n - 1)
+
+
+@case(n)
+def a_keyword_named_as_all_others(n):
+    return f9(n, 1, 2, d=n)
+
+
+@case(n)
+def keywords_that_are_only_read(n):
+    return f10(n, b=3), f10(n, b=3, c=1)
+
+
+@case(n, refused="star-arguments")
+def a_comprehension_of_that_name(n):
+    return f11(n, 1)
+
+
+@case(n, refused="star-arguments")
+def keywords_that_another_changes(n):
+    return f12(n, b=1)
+
+
+@case(n, refused="star-arguments")
+def keywords_by_another_name(n):
+    return f13(n, b=1)
