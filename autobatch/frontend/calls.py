@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import copy
 import dis
 import enum
 import inspect
@@ -117,7 +118,7 @@ class Calls(ChosenCalls):
         own = self.expression(key)
         own = own if self.is_variable(own) else self.temporary(own, "key")
         test = gast.copy_location(gast.Compare(own, [gast.In()], [table]), node)
-        item = gast.copy_location(gast.Subscript(table, own, gast.Load()), node)
+        item = gast.copy_location(gast.Subscript(copy.deepcopy(table), copy.deepcopy(own), gast.Load()), node)
         return self.expression(gast.copy_location(gast.IfExp(test, item, none), node))
 
     def class_of_own(self, node: gast.Call) -> type | None:

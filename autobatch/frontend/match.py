@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -42,7 +43,7 @@ class _Matches(gast.NodeTransformer):
         for each in reversed(node.cases):
             case = _Case()
             self.pattern(each.pattern, subjects, is_tuple, case, node)
-            bindings = [assign(name, subject, node) for name, subject in case.bound.items()]
+            bindings = [assign(name, copy.deepcopy(subject), node) for name, subject in case.bound.items()]
             body = [*bindings, *(made for s in each.body for made in _listed(self.visit(s)))]
             tests = case.tests
             names_alone = all(isinstance(subject, gast.Name) for subject in case.bound.values())
@@ -164,15 +165,17 @@ _WHOLE = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, t
 
 
 def _call(function: str, arguments: list[gast.AST], at: gast.AST) -> gast.AST:
-    return gast.copy_location(gast.Call(func=load(function, at), args=arguments, keywords=[]), at)
+    call = gast.Call(func=load(function, at), args=[*map(copy.deepcopy, arguments)], keywords=[])
+    return gast.copy_location(call, at)
 
 
 def _item(subject: gast.AST, index: gast.AST, at: gast.AST) -> gast.AST:
-    return gast.copy_location(gast.Subscript(value=subject, slice=index, ctx=gast.Load()), at)
+    item = gast.Subscript(value=copy.deepcopy(subject), slice=copy.deepcopy(index), ctx=gast.Load())
+    return gast.copy_location(item, at)
 
 
 def _attribute(subject: gast.AST, name: str, at: gast.AST) -> gast.AST:
-    return gast.copy_location(gast.Attribute(value=subject, attr=name, ctx=gast.Load()), at)
+    return gast.copy_location(gast.Attribute(value=copy.deepcopy(subject), attr=name, ctx=gast.Load()), at)
 
 
 def _if_all(tests: list[gast.AST], body: Statements, orelse: Statements) -> Statements:
@@ -188,7 +191,7 @@ def _reads(tree: gast.AST) -> Iterator[str]:
 
 
 def _compared(subject: gast.AST, operator: gast.AST, value: gast.AST) -> gast.AST:
-    compare = gast.Compare(left=subject, ops=[operator], comparators=[value])
+    compare = gast.Compare(left=copy.deepcopy(subject), ops=[operator], comparators=[copy.deepcopy(value)])
     return gast.copy_location(compare, value)
 
 

@@ -155,7 +155,11 @@ def _of_lambda(function: types.FunctionType, text: str) -> gast.FunctionDef:
 
 @functools.lru_cache(maxsize=16)
 def _lambdas(text: str) -> list[gast.Lambda]:
-    return [node for node in gast.walk(gast.parse(text)) if isinstance(node, gast.Lambda)]
+    try:
+        tree = gast.parse(text)
+    except SyntaxError:  # of another language around it
+        return []
+    return [node for node in gast.walk(tree) if isinstance(node, gast.Lambda)]
 
 
 def _is_of(node: gast.Lambda, code: types.CodeType) -> bool:
