@@ -18,12 +18,7 @@ import gast
 from autobatch import context
 from autobatch.frontend.core import Callee
 from autobatch.frontend.source import Source, compile_functions, read
-from autobatch.frontend.syntax import (
-    Statements,
-    assign,
-    constant,
-    load,
-)
+from autobatch.frontend.syntax import Statements, assign, constant, load
 
 
 def fitted(callee: Callee, call: gast.Call) -> tuple[Callee, gast.Call]:
@@ -84,8 +79,8 @@ def _made(
     taken.kwonlyargs[own:own] = new
     taken.kw_defaults[own:own] = [None for _ in new]
     changed = {*_bound(tree.body)}
-    stays = rest not in changed, more not in changed and _is_only_read(more, tree.body)
-    spread = _Spread({rest: places} if stays[0] else {}, {more: places_of} if stays[1] else {})
+    is_read = more not in changed and _is_only_read(more, tree.body)
+    spread = _Spread({rest: places} if rest not in changed else {}, {more: places_of} if is_read else {})
     tree.body = [spread.visit(statement) for statement in tree.body]
     tree.body = [*_collected(rest, places, more, places_of, tree), *tree.body]
     tree.decorator_list, tree.name = [], _unused(tree.name, used)  # by its own name it calls itself as it was

@@ -1,8 +1,8 @@
 """Functions that an autobatched one calls, and that turn out to need autobatching too, decorated or not.
 
 Straight-line helpers run as they are while a program is traced. One that branches on what differs between members,
-calls Python's own functions of numbers with it, or catches what fails for a member, cannot; the program is lowered
-again, with it as a function of its own.
+calls Python's own functions of numbers with it, catches what fails for a member, or asks what a value is, cannot; the
+program is lowered again, with it as a function of its own.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 from autobatch import context
-from autobatch.context import is_users
 from autobatch.frontend.core import Callee, Core
 from autobatch.frontend.syntax import names
 
@@ -39,10 +38,11 @@ def as_program(value: Any) -> Callee | None:
         receiver = (*first, *receiver)
         if value is None:
             return None
-    if not is_users(value.__code__):
+    if not context.is_users(value.__code__):
         return None
     if value.__name__ == "<lambda>":
-        value = context.remembered((as_program, value), lambda: _with_name(value, "lambda_"))
+        kept, given = value, (value.__defaults__, value.__kwdefaults__)
+        value = context.remembered((as_program, kept), lambda: _remade(kept, "lambda_", *given))
     return Callee("autobatched", value, receiver=receiver, undecorated=True)
 
 
@@ -59,10 +59,12 @@ def _called(value: Any) -> tuple[Any, tuple[Any, ...]]:
     return (method, (value,)) if isinstance(method, types.FunctionType) else (None, ())
 
 
-def _with_name(function: types.FunctionType, name: str) -> types.FunctionType:
-    code, defaults = function.__code__, function.__defaults__
-    made = types.FunctionType(code, function.__globals__, name, defaults, function.__closure__)
-    made.__kwdefaults__, made.__qualname__ = function.__kwdefaults__, function.__qualname__
+def _remade(
+    function: types.FunctionType, name: str, defaults: tuple[Any, ...] | None, by_name: dict[str, Any] | None
+) -> types.FunctionType:
+    """The function under another name, or with other defaults."""
+    made = types.FunctionType(function.__code__, function.__globals__, name, defaults, function.__closure__)
+    made.__kwdefaults__, made.__qualname__ = by_name, function.__qualname__
     return made
 
 
@@ -80,13 +82,9 @@ def _with_defaults(value: functools.partial) -> Any:
     defaults = {name: given[name] for name in names if name in given}
     if names[len(names) - len(defaults) :] != (*defaults,) or not {*named} <= {*names, *alone}:
         return None
-    made = types.FunctionType(
-        code, function.__globals__, function.__name__, (*defaults.values(),), function.__closure__
-    )
     by_name = (function.__kwdefaults__ or {}) | named
-    made.__kwdefaults__ = {name: by_name[name] for name in alone if name in by_name}
-    made.__qualname__ = function.__qualname__
-    return made
+    by_name = {name: by_name[name] for name in alone if name in by_name}
+    return _remade(function, function.__name__, (*defaults.values(),), by_name)
 
 
 def cached(cores: Iterable[Core]) -> Iterator[types.CodeType]:

@@ -32,21 +32,18 @@ def asking_refused(op: ir.Assign, env: Mapping[str, Any]) -> Iterator[None]:
     if not reads and not lead_to_asking(inputs):
         yield
         return
-    found: list[tuple[CodeType, frozenset[CodeType]]] = []
+    found: list[CodeType] = []  # of the one that asks, and of those that led to it
 
     def note(frame: FrameType) -> None:
-        code = frame.f_code
-        if not found and asks(code, frame.f_globals) and _are_members(frame.f_locals.values()):
-            callers = _called_from(frame)
-            if callers:
-                found.append((code, frozenset(callers)))
+        if not found and asks(frame.f_code, frame.f_globals) and _are_members(frame.f_locals.values()):
+            found.extend(_called_from(frame))
 
     try:
         with calls_noted(note):
             yield
     finally:
         if found:
-            (code, callers), *_ = found
+            code = found[0]
             error = errors.UnsupportedSyntaxError(
                 f"`{code.co_name}` asks what a value is (isinstance, type, is), or catches what it raises, but is not "
                 "autobatched.",
@@ -54,7 +51,7 @@ def asking_refused(op: ir.Assign, env: Mapping[str, Any]) -> Iterator[None]:
                 "call it by its name, with its arguments one by one.",
                 kind="not-autobatched",
             )
-            error.helpers = callers
+            error.helpers = frozenset(found)
             raise_at(op.location, error, inputs)
 
 
