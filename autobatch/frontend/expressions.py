@@ -34,6 +34,7 @@ from autobatch.frontend.syntax import (
     support,
     thunk,
 )  # fmt: skip
+from autobatch.language.asking import SPECIAL_NAMES
 from autobatch.language.numpy import ATTRIBUTES
 
 _MAKES_NEW = (gast.BinOp, gast.UnaryOp, gast.Compare, gast.Constant)  # what no variable holds
@@ -136,6 +137,8 @@ class Expressions(Scope):
     def temporary(self, node: gast.AST, hint: str) -> gast.Name:
         name = self.fresh(hint)
         self.out.append(assign(name, node, node))
+        if is_sequence(node, self.sequences):
+            self.sequences.add(name)
         return load(name, node)
 
     def expression(self, node: gast.AST) -> gast.AST:
@@ -290,6 +293,8 @@ class Expressions(Scope):
     def on_Attribute(self, node: gast.Attribute) -> gast.AST:
         if node.attr == "__class__" and self.static_value(node) is UNKNOWN:
             return support("type_", [self.expression(node.value)], node)
+        if node.attr in SPECIAL_NAMES and self.static_value(node) is UNKNOWN:
+            return support("special", [self.expression(node.value), constant(node.attr, node)], node)
         if node.attr in ATTRIBUTES and self.static_value(node) is UNKNOWN:
             return support("attribute", [self.expression(node.value), constant(node.attr, node)], node)
         return self.children(node)

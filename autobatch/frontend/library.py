@@ -343,6 +343,62 @@ def so_many_most_common(keys, values, count, of):
 
 
 # By how many arguments the call has.
+# --- what functools.total_ordering makes of one comparison ----------------------------------------------------------
+
+
+def gt_from_lt(self, other):
+    return not self < other and self != other
+
+
+def le_from_lt(self, other):
+    return self < other or self == other
+
+
+def ge_from_lt(self, other):
+    return not self < other
+
+
+def ge_from_le(self, other):
+    return not self <= other or self == other
+
+
+def lt_from_le(self, other):
+    return self <= other and self != other
+
+
+def gt_from_le(self, other):
+    return not self <= other
+
+
+def lt_from_gt(self, other):
+    return not self > other and self != other
+
+
+def ge_from_gt(self, other):
+    return self > other or self == other
+
+
+def le_from_gt(self, other):
+    return not self > other
+
+
+def le_from_ge(self, other):
+    return not self >= other or self == other
+
+
+def gt_from_ge(self, other):
+    return self >= other and self != other
+
+
+def lt_from_ge(self, other):
+    return not self >= other
+
+
+_ORDERS = (
+    gt_from_lt, le_from_lt, ge_from_lt, ge_from_le, lt_from_le, gt_from_le, lt_from_gt, ge_from_gt, le_from_gt,
+    le_from_ge, gt_from_ge, lt_from_ge,
+)  # fmt: skip
+
 _FUNCTIONS: dict[tuple[object, int], Callable] = {
     (math.gcd, 2): gcd, (math.lcm, 2): lcm, (math.comb, 2): comb, (math.perm, 2): perm, (math.fsum, 1): fsum,
     (builtins.pow, 3): power_modulo, (functools.reduce, 2): reduce, (functools.reduce, 3): reduce_from,
@@ -355,6 +411,7 @@ _FUNCTIONS: dict[tuple[object, int], Callable] = {
     (pop_last, 3): pop_last, (most_common, 3): most_common, (so_many_most_common, 4): so_many_most_common,
     (bisect.insort_left, 2): insort_left,
     (bisect.insort_right, 2): insort_right,
+    **{(getattr(functools, f"_{order.__name__}"), 2): order for order in _ORDERS},
 }  # fmt: skip
 
 

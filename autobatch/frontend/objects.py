@@ -22,10 +22,12 @@ from autobatch import context
 from autobatch.frontend.core import Callee
 from autobatch.frontend.effects import value_acts
 from autobatch.frontend.item_assignment import Rewriter
+from autobatch.frontend.library import written
 from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.source import read, unparse
 from autobatch.frontend.syntax import as_load, assign, constant, index_value, load, root_of, support
 from autobatch.frontend.texts import Texts
+from autobatch.language.operand_order import REFLECTED
 
 Method = tuple[type, Callee]  # of a class
 
@@ -35,13 +37,6 @@ OPERATORS = {
     gast.Eq: "__eq__", gast.NotEq: "__ne__", gast.Lt: "__lt__", gast.LtE: "__le__", gast.Gt: "__gt__",
     gast.GtE: "__ge__",
 }  # fmt: skip
-_REFLECTED = {"__lt__": "__gt__", "__le__": "__ge__", "__eq__": "__eq__", "__ne__": "__ne__",
-    "__gt__": "__lt__", "__ge__": "__le__", "__neg__": "__neg__"}  # fmt: skip
-
-
-def reflected(operator: str) -> str:
-    """The method of the right side for one of the left side's; its own, if it has no other."""
-    return _REFLECTED.get(operator, operator.replace("__", "__r", 1))
 
 
 class Objects(Texts):
@@ -60,6 +55,7 @@ class Objects(Texts):
             if of_property:
                 function = function.fget if isinstance(function, property) else None
             callee = (by or self.callee_of)(function) if isinstance(function, FunctionType) else None
+            callee = callee or written(function, 2)
             if callee is not None:
                 found.append((cls, replace(callee, of=cls)))
         return found
@@ -73,7 +69,7 @@ class Objects(Texts):
                 return bool(self.methods(name, at=node, of_property=True))
             case gast.BinOp(op=op) | gast.UnaryOp(op=op) | gast.Compare(ops=[op]):
                 name = OPERATORS.get(type(op), "")
-                return bool(self.methods(name, at=node) or self.methods(reflected(name), at=node))
+                return bool(self.methods(name, at=node) or self.methods(REFLECTED.get(name, ""), at=node))
         return False
 
     def on_Attribute(self, node: gast.Attribute) -> gast.AST:
@@ -128,7 +124,7 @@ class Objects(Texts):
         if inside:
             node = self.with_arguments(node, owner, part)
             receiver = self.temporary(support("deepcopy", [receiver], owner), "object")
-        elif not self.is_variable(receiver):
+        elif not self.is_variable(receiver) and self.static_value(owner) is UNKNOWN:
             receiver = self.temporary(receiver, "object")
         result = self.fresh("result")
         self.out += self.arms(node, receiver, methods, part, result)
@@ -245,7 +241,7 @@ def _is_acting_method(node: gast.AST) -> bool:
         case gast.BinOp() | gast.UnaryOp() | gast.Compare():
             operators = node.ops if isinstance(node, gast.Compare) else [node.op]
             names = [OPERATORS.get(type(op), "") for op in operators]
-            names += [reflected(name) for name in names]
+            names += [REFLECTED[name] for name in names if name in REFLECTED]
             found = [inspect.getattr_static(cls, name, None) for cls in context.met() for name in names]
         case _:
             return False

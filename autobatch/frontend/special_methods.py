@@ -9,6 +9,7 @@ import inspect
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import permutations
 from types import FunctionType
 from typing import Any
 
@@ -17,11 +18,12 @@ import numpy as np
 import tensorflow as tf
 
 from autobatch import context
-from autobatch.frontend.objects import OPERATORS, Method, Objects, reflected
+from autobatch.frontend.objects import OPERATORS, Method, Objects
 from autobatch.frontend.scope import UNKNOWN
-from autobatch.frontend.syntax import as_load, assign, index_value, is_support, load, store, support
+from autobatch.frontend.syntax import as_load, assign, constant, index_value, is_support, load, store, support
 from autobatch.frontend.undecorated import as_program
 from autobatch.language.objects import truth_method
+from autobatch.language.operand_order import REFLECTED, is_asked_first
 
 _FUNCTIONS: dict[Any, str] = {
     builtins.abs: "__abs__", builtins.len: "__len__", builtins.float: "__float__", builtins.int: "__int__",
@@ -93,8 +95,7 @@ class SpecialMethods(Objects):
                 equal = gast.copy_location(gast.Compare(node.left, [gast.Eq()], node.comparators), node)
                 return support("not_", [self.on_Compare(equal)], node)
             case gast.Compare(ops=[op], comparators=[right]) if not isinstance(right, gast.Constant):
-                methods = self.methods(reflected(OPERATORS.get(type(op), "")), at=node)
-                return self.of_either_side(node, super().on_Compare, methods)
+                return self.of_either_side(node, op, right, super().on_Compare)
         return super().on_Compare(node)
 
     def of_known(self, owner: gast.AST, name: str, given: gast.AST, at: gast.AST) -> gast.Call | None:
@@ -106,6 +107,12 @@ class SpecialMethods(Objects):
         attribute = gast.copy_location(gast.Attribute(value=owner, attr=name, ctx=gast.Load()), at)
         return gast.copy_location(gast.Call(func=attribute, args=[index_value(given)], keywords=[]), at)
 
+    def compared(self, left: gast.AST, op: gast.AST, right: gast.AST, at: gast.AST) -> gast.AST:
+        """An object from outside is asked first as one of the same class, not as one of a class above members'."""
+        if type(self.static_value(left)) in context.met() and self.has_local(right):
+            left = support("as_member", [left], at)
+        return super().compared(left, op, right, at)
+
     def contained(self, node: gast.Compare, op: gast.AST, container: gast.AST, methods: Sequence[Method]) -> gast.AST:
         item = self.temporary(self.expression(node.left), "item")
         asked = gast.copy_location(gast.Compare(left=item, ops=[gast.In()], comparators=[container]), node)
@@ -113,22 +120,26 @@ class SpecialMethods(Objects):
         return found if isinstance(op, gast.In) else support("not_", [found], node)
 
     def on_BinOp(self, node: gast.BinOp) -> gast.AST:
-        methods = self.methods(reflected(OPERATORS.get(type(node.op), "")), at=node)
-        return self.of_either_side(node, super().on_BinOp, methods)
+        return self.of_either_side(node, node.op, node.right, super().on_BinOp)
 
-    def of_either_side(self, node: gast.AST, by_left: Callable[[Any], gast.AST], methods: Sequence[Method]) -> gast.AST:
-        """By the right side's method, unless the left side is an object too."""
-        if not methods:
+    def of_either_side(
+        self, node: gast.AST, op: gast.AST, right: gast.AST, by_left: Callable[[Any], gast.AST]
+    ) -> gast.AST:
+        """By the right side's method, unless the left side is an object that is asked first."""
+        operator = OPERATORS.get(type(op), "")
+        methods = self.methods(REFLECTED.get(operator, ""), at=node)
+        below = self.methods(operator, at=node) and any(
+            is_asked_first(cls, base, operator) for cls, base in permutations(context.met(), 2)
+        )
+        if not methods and not below:
             return by_left(node)
-        left = self.temporary(self.expression(node.left), "left")
-        side = node.right if isinstance(node, gast.BinOp) else node.comparators[0]
-        right = self.temporary(self.expression(side), "right")
+        left, right = self.side(node.left, "left"), self.side(right, "right")
         if isinstance(node, gast.BinOp):
-            both: gast.AST = gast.BinOp(left=left, op=node.op, right=right)
+            both: gast.AST = gast.BinOp(left=left, op=op, right=right)
         else:
-            both = gast.Compare(left=left, ops=node.ops, comparators=[right])
+            both = gast.Compare(left=left, ops=[op], comparators=[right])
         both = gast.copy_location(both, node)
-        first, result = support("is_object", [left], node), self.fresh("result")
+        first, result = support("left_first", [left, right, constant(operator, node)], node), self.fresh("result")
         test = self.temporary(first, "cond")
         outer, self.out = self.out, []
         self.emit(assign(result, by_left(both), node), node)
@@ -137,6 +148,10 @@ class SpecialMethods(Objects):
         orelse, self.out = self.out, outer
         self.emit(gast.If(test=test, body=then, orelse=orelse), node)
         return load(result, node)
+
+    def side(self, node: gast.AST, hint: str) -> gast.AST:
+        """What may be read twice: under a name, or what is from outside."""
+        return node if self.static_value(node) is not UNKNOWN else self.temporary(self.expression(node), hint)
 
     def augmenting(self, node: gast.AugAssign) -> list[Method]:
         """By which methods ``p += k`` is done where p is of their classes: ``__iadd__``, or else ``__add__``."""

@@ -26,13 +26,14 @@ def _is_for_user() -> bool:
     if context.mode() is not context.Mode.TRACING:
         return False
     frame = sys._getframe(2)
-    while frame is not None and _is_of_python(frame.f_code.co_filename):  # a dataclass's repr, pprint, string.Template
+    while frame is not None and is_of_python(frame.f_code.co_filename):  # a dataclass's repr, pprint, string.Template
         frame = frame.f_back  # type: ignore[assignment]
     return frame is not None and (frame.f_code.co_filename == _TEXTS or context.is_users(frame.f_code))
 
 
 @functools.cache
-def _is_of_python(file: str) -> bool:
+def is_of_python(file: str) -> bool:
+    """Whether Python's library has it, or made it, but for what tells developers."""
     return file.startswith("<") or (file.startswith(_LIBRARY) and not file.startswith(_FOR_DEVELOPERS))
 
 

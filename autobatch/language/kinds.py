@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
-from autobatch import errors
+from autobatch import context, errors
 from autobatch.language.each_of import each
 from autobatch.language.lists import MemberList
 from autobatch.language.numpy import ATTRIBUTES, attribute
@@ -23,6 +25,8 @@ def isinstance_(value: Any, kind: Any) -> bool:
         return issubclass(list if isinstance(value, MemberList) else tuple, kind) or isinstance(value, kind)
     if isinstance(value, OneOf):
         return each(lambda option: isinstance(option, kind), value)
+    if kinds_of(value) and any(map(_asks_itself, _classes(kind))):
+        raise _unseen("A class's own `__instancecheck__`")
     python = python_kind(value)
     if isinstance(value, WeakScalar) and python is float and issubclass(int, kind) != issubclass(float, kind):
         raise _int_or_float()
@@ -35,6 +39,37 @@ def isinstance_(value: Any, kind: Any) -> bool:
     if issubclass(np.ndarray if value.shape.rank else value.dtype.as_numpy_dtype, kind):
         return True
     return any(isinstance(value, part) for part in _classes(kind) if issubclass(part, tf.Tensor))
+
+
+def _asks_itself(kind: type) -> bool:
+    method = inspect.getattr_static(type(kind), "__instancecheck__", None)
+    return isinstance(method, FunctionType) and context.is_users(method.__code__)
+
+
+def _unseen(what: str) -> errors.TypeMismatchError:
+    return errors.TypeMismatchError(
+        f"{what} would see what stands for a member's value while the program is lowered, not the value.",
+        help="ask for what it is, isinstance(x, int), or compute with it: f(x) and x + 1, not x.__add__(1).",
+        kind="symbolic-attribute",
+    )
+
+
+def of_object(function: Callable) -> Callable:
+    """``dir``, ``vars`` or another that looks at the object itself."""
+
+    def call(*args: Any, **options: Any) -> Any:
+        if any(map(kinds_of, args)):
+            raise _unseen(f"`{function.__name__}`")
+        return function(*args, **options)
+
+    return call
+
+
+def special(value: Any, name: str) -> Any:
+    """``value.__add__`` and others, which Python's numbers and lists have, and give what is not theirs to others."""
+    if kinds_of(value):
+        raise _unseen(f"`{name}`")
+    return getattr(value, name)
 
 
 def _classes(kind: Any) -> Iterator[type]:
@@ -69,7 +104,7 @@ def type_(value: Any, *rest: Any) -> Any:
 
 def hasattr_(value: Any, name: str) -> bool:
     """``hasattr(value, name)``; a scalar may be a number of Python's or of NumPy's, and these must agree."""
-    kinds = _kinds_of(value)
+    kinds = kinds_of(value)
     if not kinds:
         return hasattr(value, name)
     found = {hasattr(kind, name) for kind in kinds}
@@ -82,7 +117,7 @@ def hasattr_(value: Any, name: str) -> bool:
     return found.pop()
 
 
-def _kinds_of(value: Any) -> tuple[type, ...]:
+def kinds_of(value: Any) -> tuple[type, ...]:
     """The classes that a member's value may be of; none for what is as it is in Python."""
     if isinstance(value, MemberList):
         return (list,)

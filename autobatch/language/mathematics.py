@@ -7,6 +7,7 @@ of finite arguments, is one too where the function has a pole, and else an Overf
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,7 @@ import tensorflow as tf
 from autobatch import context, errors
 from autobatch.language.choices import truth
 from autobatch.language.indexing import rows
+from autobatch.language.kinds import of_object
 from autobatch.language.list_queries import multiplied
 from autobatch.language.lists import MemberList
 from autobatch.language.numbers import int_
@@ -238,6 +240,7 @@ STAND_INS: dict[Callable, Callable] = {
     math.factorial: _factorial,
     math.isqrt: _isqrt,
     math.prod: _prod,
+    **{function: of_object(function) for function in (dir, vars, sys.getsizeof)},
 }
 
 

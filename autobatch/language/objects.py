@@ -23,6 +23,7 @@ from autobatch import context, errors
 from autobatch.context import is_users
 from autobatch.language.containers import MemberObject, contents
 from autobatch.language.lists import MemberList
+from autobatch.language.operand_order import REFLECTED, class_of, in_order
 from autobatch.language.optional import flag, is_none
 
 
@@ -110,9 +111,11 @@ def _made(cls: type) -> type:
         plain_deque = type(value) is deque and value.maxlen is None
         own.__setattr__(self, name, list(value) if plain_deque else value)  # a list stands for it in programs
 
-    of_fields = {name: _of_fields(cls, name) for name in ("eq", "ne", "lt", "le", "gt", "ge") if has_made(cls, name)}
-    own_eq: Any = of_fields.get("eq", own.__eq__)
-    own_ne: Any = of_fields.get("ne", _inverse(own_eq) if own.__ne__ is object.__ne__ else own.__ne__)
+    of_fields = {f"__{name}__": _of_fields(cls, name) for name in _COMPARED if has_made(cls, name)}
+    by_python = {name: method for name in REFLECTED if isinstance(method := getattr(cls, name, None), FunctionType)}
+    operators = {name: in_order(name, method) for name, method in {**by_python, **of_fields}.items()}
+    own_eq: Any = operators.get("__eq__", own.__eq__)
+    own_ne: Any = operators.get("__ne__", _inverse(own_eq))
 
     def eq(self: Any, other: Any) -> Any:
         if _is_users_code():
@@ -154,7 +157,7 @@ def _made(cls: type) -> type:
     texts = dict.fromkeys(("__str__", "__repr__", "__format__"), text) if raises else {}
     body = {
         **texts, **goes_by_index,
-        **{f"__{name}__": compare for name, compare in of_fields.items()},
+        **operators,
         "__tf_flatten__": flatten, "__tf_unflatten__": classmethod(unflatten),
         "__setattr__": set_own, "__getattribute__": get,
         "__eq__": eq, "__ne__": ne, "__hash__": hashed, "__bool__": truth,
@@ -194,6 +197,7 @@ def not_kept(what: str) -> errors.AutobatchError:
     )
 
 
+_COMPARED = ("eq", "ne", "lt", "le", "gt", "ge")
 FIELDWISE: dict[str, Callable[[tuple, tuple], Any]] = {}  # how tuples are compared, by name (``comparisons.py``)
 
 
@@ -237,11 +241,6 @@ def users_class(value: MemberObject) -> type:
     return type(value).__mro__[1]
 
 
-def is_object(value: Any) -> bool:
-    """Whether this is a member's object."""
-    return isinstance(value, MemberObject)
-
-
 def truth_method(cls: type) -> Callable | None:
     """What says whether an object of the class is true, if that is not always so."""
     return getattr(cls, "__bool__", None) or getattr(cls, "__len__", None)
@@ -255,7 +254,7 @@ def replaced(value: Any, by: Any) -> Any:
 
 def is_a(value: Any, cls: type) -> bool:
     """Whether this is an object of the class itself, none below it."""
-    return (users_class(value) if isinstance(value, MemberObject) else type(value)) is cls
+    return class_of(value) is cls
 
 
 def has_methods(value: Any) -> bool:
@@ -269,6 +268,13 @@ def described(value: Any, part: Callable[[Any], str]) -> str:
     """As ``Particle(v=..., x=...)``"""
     parts = (f"{name}={part(each)}" for name, each in zip(*value.__tf_flatten__(), strict=True))
     return f"{users_class(value).__name__}({', '.join(parts)})"
+
+
+def as_member(value: Any) -> Any:
+    """An object from outside, as members' objects are."""
+    names = (*sorted({*attributes(value)}),)
+    parts = (*(object.__getattribute__(value, name) for name in names),)
+    return member_class(type(value)).__tf_unflatten__(names, parts)  # type: ignore[attr-defined]
 
 
 def blank(cls: type, names: tuple[str, ...]) -> Any:

@@ -45,7 +45,7 @@ from autobatch.language.indexing import (
     unroll_first,
     unrolled,
 )
-from autobatch.language.kinds import dispatched, getattr_, hasattr_, isinstance_, type_
+from autobatch.language.kinds import dispatched, getattr_, hasattr_, isinstance_, special, type_
 from autobatch.language.list_methods import (
     append,
     augment,
@@ -71,9 +71,9 @@ from autobatch.language.numbers import bool_, cast_to, divmod_, float_, int_, po
 from autobatch.language.numpy import attribute, method, numpy_
 from autobatch.language.objects import (
     MemberObject,
+    as_member,
     blank,
     is_a,
-    is_object,
     member_class,
     of_fields,
     replaced,
@@ -81,6 +81,7 @@ from autobatch.language.objects import (
     users_class,
 )
 from autobatch.language.one_of import OneOf
+from autobatch.language.operand_order import left_first
 from autobatch.language.optional import attribute_if_any, attribute_is_none
 from autobatch.language.paths import Field, exchange, indices, pop_inside
 from autobatch.language.raising import absent, assert_, held, raise_, raise_untold, untold
@@ -102,16 +103,17 @@ as_they_are.install()
 augmented.install()
 
 __all__ = [
-    "Field", "absent", "admits", "and_", "append", "assert_", "attribute", "attribute_if_any", "attribute_is_none",
-    "augment", "bin_", "blank", "bool_", "both", "cast_to", "chr_", "clear", "copied", "counted", "deepcopy", "delete",
-    "dispatched", "distinct", "divmod_", "either", "equal", "exchange", "extend", "float_", "format_", "get",
-    "getattr_", "getitem", "gone_through", "hasattr_", "held", "hex_", "ifexp", "in_place", "index", "indices",
-    "insert", "int_", "is_a", "is_object", "isinstance_", "item", "item_from_end", "items_of", "kept_iterator",
-    "length_from_end", "max_by", "member_class", "member_of", "method", "min_by", "mod", "not_", "numpy_", "oct_",
-    "of_fields", "of_range", "or_", "ord_", "ordered", "others", "place", "place_of_append", "pop", "pop_inside",
-    "pow_", "print_", "raise_", "raise_untold", "range_", "remove", "replaced", "repr_", "reverse", "rotate", "round_",
-    "rows", "sequence", "setattr_", "setitem", "shallow_copy", "slice_", "sort_by", "sorted_by", "stand_in", "str_",
-    "text", "truth", "type_", "unpack", "unpack_rest", "unroll", "unroll_first", "unrolled", "untold",
+    "Field", "absent", "admits", "and_", "append", "as_member", "assert_", "attribute", "attribute_if_any",
+    "attribute_is_none", "augment", "bin_", "blank", "bool_", "both", "cast_to", "chr_", "clear", "copied", "counted",
+    "deepcopy", "delete", "dispatched", "distinct", "divmod_", "either", "equal", "exchange", "extend", "float_",
+    "format_", "get", "getattr_", "getitem", "gone_through", "hasattr_", "held", "hex_", "ifexp", "in_place", "index",
+    "indices", "insert", "int_", "is_a", "isinstance_", "item", "item_from_end", "items_of", "kept_iterator",
+    "left_first", "length_from_end", "max_by", "member_class", "member_of", "method", "min_by", "mod", "not_", "numpy_",
+    "oct_", "of_fields", "of_range", "or_", "ord_", "ordered", "others", "place", "place_of_append", "pop",
+    "pop_inside", "pow_", "print_", "raise_", "raise_untold", "range_", "remove", "replaced", "repr_", "reverse",
+    "rotate", "round_", "rows", "sequence", "setattr_", "setitem", "shallow_copy", "slice_", "sort_by", "sorted_by",
+    "special", "stand_in", "str_", "text", "truth", "type_", "unpack", "unpack_rest", "unroll", "unroll_first",
+    "unrolled", "untold",
 ]  # fmt: skip
 
 

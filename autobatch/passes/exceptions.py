@@ -23,6 +23,7 @@ import tensorflow as tf
 from autobatch import context, errors, ir
 from autobatch.ir.types import ABSENT, Static
 from autobatch.language.choices import ifexp
+from autobatch.language.each_of import called
 from autobatch.language.indexing import UnlikeItemsError
 
 Clauses = tuple[ir.Classes, ...]  # from the innermost outwards
@@ -204,7 +205,7 @@ def raised(op: ir.Primitive, clauses: Clauses) -> ir.Expression:
             context.checked_divisions(divides),
         ):
             try:
-                function.call(*map(_copied, inputs))
+                called(lambda *values: function.call(*map(_copied, values)), inputs)
             except UnlikeItemsError as loop:
                 raise UnlikeItemsError(loop.count, variable=loop.variable or op.outputs[0]) from None
         number: Any = 0

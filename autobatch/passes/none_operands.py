@@ -27,7 +27,7 @@ from autobatch.language.values import is_tensor
 from autobatch.tracing.catching import functions_run
 
 _LAZY = {"and_", "both", "either", "ifexp", "or_"}  # these evaluate operands where a member needs them
-_ASK = {"hasattr_", "is_", "is_a", "is_object", "isinstance_", "type_"}
+_ASK = {"hasattr_", "is_", "is_a", "isinstance_", "left_first", "type_"}
 _TAKE_NONE = {"bool_", "get", "in_", "not_", "raised", "truth"} | _ASK | _LAZY
 
 

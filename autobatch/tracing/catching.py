@@ -13,6 +13,7 @@ from typing import Any
 
 from autobatch import context, errors, ir
 from autobatch.context import is_users
+from autobatch.language.as_they_are import is_of_python
 from autobatch.tracing.noting import calls_noted
 
 
@@ -52,13 +53,19 @@ def _may_be_helper(code: types.CodeType) -> bool:
 
 @functools.cache
 def _caught(code: types.CodeType) -> tuple[range, ...]:
-    """The lines of its ``try`` bodies with handlers."""
-    if not _may_be_helper(code):
+    """The lines of its ``try`` bodies with handlers; of Python's library, with handlers of all that is raised."""
+    of_users = _may_be_helper(code)
+    if not of_users and not is_of_python(code.co_filename):
         return ()
     try:
         lines, first = inspect.getsourcelines(code)
         tree = ast.parse(textwrap.dedent("".join(lines)))
     except (OSError, SyntaxError):
         return ()
-    bodies = (node.body for node in ast.walk(tree) if isinstance(node, ast.Try) and node.handlers)
+    caught = (node for node in ast.walk(tree) if isinstance(node, ast.Try) and node.handlers)
+    bodies = (node.body for node in caught if of_users or any(map(_is_broad, node.handlers)))
     return tuple(range(first + body[0].lineno - 1, first + (body[-1].end_lineno or 0)) for body in bodies)
+
+
+def _is_broad(handler: ast.ExceptHandler) -> bool:
+    return handler.type is None or (isinstance(handler.type, ast.Name) and handler.type.id == "Exception")

@@ -126,8 +126,14 @@ def absolute(x):
     return x if type(x) is int and x == -(2**31) else abs(x)
 
 
+def absolute_32(x):
+    """What TensorFlow makes of an int32 is one, and wraps."""
+    return np.abs(np.int32(x)) if type(x) is int and -(2**31) <= x < 2**31 else abs(x)
+
+
 TENSORFLOW = types.SimpleNamespace(abs=absolute, maximum=max, float64=np.float64, cast=cast)
 ORACLE = {"exact": exact, "negative": negative, "divmod": remainder, "tf": TENSORFLOW}
+ORACLE_32 = ORACLE | {"tf": types.SimpleNamespace(**vars(TENSORFLOW) | {"abs": absolute_32})}
 
 
 def check(example):
@@ -139,10 +145,11 @@ def check(example):
 
     def of_python(z):
         """An int32 that is a float on another path is a number of Python's, and does not wrap."""
-        return [outcome(plain(checked, **ORACLE)["f"], int(N[z]), int(I[z]))]
+        in_tensorflow = outcome(plain(checked, **ORACLE_32)["f"], N[z], I[z])
+        return [outcome(plain(checked, **ORACLE)["f"], int(N[z]), int(I[z])), in_tensorflow]
 
     def may_fail(z):
-        (value,) = of_python(z)
+        value, _ = of_python(z)
         beyond = isinstance(value, Exception) or not -(2**63) <= value < 2**63
         return wide(checked, N[z], I[z]) or beyond
 

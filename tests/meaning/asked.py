@@ -6,6 +6,7 @@ import functools
 import math
 import operator
 import pprint
+import reprlib
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -522,3 +523,58 @@ GRAPH = Graph({1: 2, 3: 0})
 @case(n)
 def objects_from_outside_that_are_indexed(n):
     return GRAPH[n], n in GRAPH, n + 1 not in GRAPH, GRAPH[GRAPH[n] + 1]
+
+
+class Whatever(type):
+    def __instancecheck__(cls, value):
+        return True
+
+
+class Anything(metaclass=Whatever):
+    pass
+
+
+def is_anything(a):
+    return isinstance(a, Anything)
+
+
+@case(n, refused="symbolic-attribute")
+def a_class_that_says_what_is_of_it(n):
+    return is_anything(n)
+
+
+def adds_fractions(a):
+    return a.__add__(1.5) is not NotImplemented
+
+
+@case(n, refused="symbolic-attribute")
+def what_the_operators_of_numbers_do_not_take(n):
+    return adds_fractions(n)
+
+
+@case(n, refused="symbolic-attribute")
+def the_names_that_a_number_has(n):
+    return "real" in dir(n), n
+
+
+@case(n, refused="not-autobatched")
+def a_text_by_the_library_that_catches(n):
+    return len(reprlib.repr(n)) + n
+
+
+class Parent:
+    def __init__(self, v):
+        self.v = v
+
+    def __eq__(self, other):
+        return self.v == other.v
+
+
+class Child(Parent):
+    def __eq__(self, other):
+        return super().__eq__(other)
+
+
+@case(n)
+def special_names_of_objects(n):
+    return Child(n) == Child(2), Child(n).__eq__(Parent(3)), len(Child(n).__dict__)

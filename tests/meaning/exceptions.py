@@ -259,3 +259,18 @@ def calls_that_do_not_return_are_caught(n):
 @case(N([3, 0, 7]))
 def combinations_of_less_than_nothing(n):
     return math.comb(n, -2) + n
+
+
+@case(N([3, 0, 7]))
+def keys_of_several_texts_that_some_dicts_lack(n):
+    d, w, found = {"a": 0, "bb": 0}, "bb", 0
+    if n > 2:
+        w = "a"
+    for k in range(2):
+        try:
+            d[w[0]] += n
+            found += 1
+        except KeyError:
+            found += 5
+            w = "a" if k else w
+    return d["a"], found

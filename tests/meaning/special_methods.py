@@ -1,6 +1,7 @@
 """What Python calls by itself of a user's class: operators, calls, truth, items, conversions, setters."""
 
 # ruff: noqa
+import functools
 import math
 from collections import deque
 from dataclasses import dataclass, field
@@ -642,3 +643,110 @@ def compared_from_the_right(n):
     p, q = Level(n), Level(2 * n + (n > 2))
     seen = [n == q, 2 == p, n != q, p != q, q != 2 * n, p == q, 3 < p, 3 > p, p < q, n > q]
     return seen, n == 3, p != n
+
+
+class Money:
+    def __init__(self, v):
+        self.v = v
+
+    def __add__(self, other):
+        return self.v + other.v
+
+    def __sub__(self, other):
+        if self.v > 2:
+            return self.v
+        return other.v
+
+    def __eq__(self, other):
+        return self.v == other.v + (self.v > 2)
+
+    def __lt__(self, other):
+        return self.v < other.v
+
+    def __gt__(self, other):
+        if self.v > 2:
+            return False
+        return self.v >= other.v
+
+
+class Foreign(Money):
+    def __radd__(self, other):
+        return 100 * self.v
+
+    def __rsub__(self, other):
+        if self.v > 2:
+            return 200
+        return other.v + 300
+
+
+class Plain(Money):
+    pass
+
+
+OWN, ABROAD = Money(2), Foreign(3)
+
+
+@case(N([0, 3, 2, 4]))
+def the_right_side_first_where_its_class_is_below(n):
+    p, q, r = Money(n), Foreign(3 - n), Plain(2)
+    if n > 2:
+        q.v = n
+    sums = [p + q, q + p, p + r, p - q, q - p, p - r, r - q]
+    return sums, p == q, q == p, p != q, p < q, p > q, q < p, p < r, p - ABROAD, OWN == p
+
+
+class Left:
+    def __init__(self, v):
+        self.v = v
+
+
+class Right:
+    def __init__(self, v):
+        self.v = v
+
+    def __radd__(self, other):
+        if self.v > 2:
+            return 1 + self.v
+        return 2 + other.v
+
+
+@case(N([0, 3, 2, 4]))
+def the_right_side_where_the_left_has_no_such_method(n):
+    return Left(n) + Right(n + 1)
+
+
+@functools.total_ordering
+class Version:
+    def __init__(self, major, minor):
+        self.major, self.minor = major, minor
+
+    def __eq__(self, other):
+        return (self.major, self.minor) == (other.major, other.minor)
+
+    def __le__(self, other):
+        if self.major != other.major:
+            return self.major < other.major
+        return self.minor <= other.minor
+
+
+@functools.total_ordering
+class Height:
+    def __init__(self, v):
+        self.v = v
+
+    def __eq__(self, other):
+        return self.v == other.v
+
+    def __lt__(self, other):
+        return self.v < other.v
+
+
+@case(N([0, 3, 2, 4]))
+def all_orders_of_one(n):
+    best = Version(0, 0)
+    for k in range(3):
+        v = Version(n * k % 3, k)
+        if v > best:
+            best = v
+    p, q, h, g = Version(n, 1), Version(2, n), Height(n), Height(2)
+    return best.major, best.minor, p < q, p > q, p >= q, p <= q, h > g, h >= g, h <= g, h < g
