@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from autobatch.api import Autobatched, autobatch, load_run
     from autobatch.batched import primitive
     from autobatch.calls.runs import Progress, Run
-    from autobatch.language.indexing import unroll
+    from autobatch.language.looping import unroll
     from autobatch.language.structs import struct
     from autobatch.profiling import profile
     from autobatch.stages import Compiled, Lowered
@@ -48,7 +48,7 @@ _HOMES = {
     "primitive": "batched",
     "profile": "profiling",
     "struct": "language.structs",
-    "unroll": "language.indexing",
+    "unroll": "language.looping",
 }
 _ROOMS = ("mcmc", "random")
 

@@ -20,8 +20,8 @@ from autobatch.frontend.dicts import OF_DICTS
 from autobatch.frontend.graph import build
 from autobatch.frontend.library import at_calls
 from autobatch.frontend.source import Source, read
-from autobatch.language.indexing import UnlikeItemsError
 from autobatch.language.keys import key
+from autobatch.language.looping import UnlikeItemsError
 
 # How a program is lowered that has been refused with a message of this kind; each way is added to those before.
 MODES = dict.fromkeys(OF_DICTS, ("dicts_as_lists",)) | {

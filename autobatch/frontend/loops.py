@@ -35,7 +35,7 @@ from autobatch.frontend.syntax import (
     support,
     while_true,
 )  # fmt: skip
-from autobatch.language.indexing import ROLLED, alike, unroll
+from autobatch.language.looping import ROLLED, alike, unroll
 from autobatch.language.values import is_tensor
 
 Item = Callable[[gast.AST], gast.AST]  # from a position to what is there

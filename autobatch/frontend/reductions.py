@@ -19,7 +19,7 @@ from autobatch.frontend.list_methods import METHODS, POPS
 from autobatch.frontend.loops import Loops, place
 from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.syntax import Statements, assign, constant, if_, load, renamed, support
-from autobatch.language.indexing import ROLLED
+from autobatch.language.looping import ROLLED
 
 # The functions that take a comprehension apart, with what else they may be given.
 _REDUCTIONS: tuple[tuple[Callable, tuple[str, ...]], ...] = (

@@ -16,7 +16,7 @@ from autobatch.frontend.core import Callee
 from autobatch.frontend.refusals import refusal
 from autobatch.frontend.source import Source, evaluate
 from autobatch.frontend.syntax import Namer, assigned_names, names
-from autobatch.language.indexing import unroll
+from autobatch.language.looping import unroll
 from autobatch.language.values import is_tensor
 
 UNKNOWN = object()

@@ -44,6 +44,7 @@ def zero(type_: Type) -> Any:
 
 def stored_from(type_: Type, value: Any) -> list[tf.Tensor]:
     """One member's stored leaves of ``type_``, from a value of that type or of one that joins into it."""
+    value = fitted(type_, value)  # what is known here may be one of several elsewhere
     tf.nest.assert_same_structure(type_, value, check_types=False)  # a range's type is that of a list
     pairs = zip(leaves(type_), tf.nest.flatten(value), strict=True)
     stored = ((leaf, part) for leaf, part in pairs if isinstance(leaf, Tensor | Weak))

@@ -1,4 +1,4 @@
-"""Indexing, unpacking and iteration, of tensors by values that differ between members."""
+"""Items: read, put and chosen at positions that differ between members."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import tensorflow as tf
 
 from autobatch import context, errors
-from autobatch.language import choices, dicts, letters, list_methods
+from autobatch.language import dicts, letters, list_methods
 from autobatch.language.advanced_indexing import is_advanced, picked, replaced
 from autobatch.language.containers import contents
 from autobatch.language.each_of import each, each_key
@@ -144,7 +144,9 @@ def _row(rows: Rows, index: Any) -> Any:
     inside = (at >= -length.tensor) & (at < length.tensor)
     failure = "an index is out of range for a member's own number of rows"
     context.check(inside, errors.MemberIndexError, failure)
-    row = item(rows, WeakScalar(tf.where(inside, tf.where(at < 0, at + length.tensor, at), 0), int))
+    at = tf.where(inside, tf.where(at < 0, at + length.tensor, at), 0)
+    with context.collected_remarks():  # it is in range
+        row = getitem(rows.padded, WeakScalar(at, int))
     return getitem(row, tuple(rest)) if rest else row
 
 
@@ -190,6 +192,8 @@ def chosen(value: Any, position: Any) -> Any:
         return item_at(values, list_methods.position(values, position))
     try:
         wholes = [map_nodes(OneOf, Whole, part) for part in value]
+        if not tf.nest.flatten(wholes):
+            _position(position, len(value))
         chosen = tf.nest.map_structure(lambda *parts: _chosen_leaf([*map(whole, parts)], position), *wholes)
         context.choice(chosen, contents(chosen))
         context.view(chosen, value)
@@ -226,7 +230,8 @@ def _chosen_leaf(parts: Sequence[Any], position: Any) -> Any:
     if is_any(*parts):
         options = options_of(*parts)
         numbers = tf.stack([among(options, part).number.tensor for part in parts])
-        return OneOf(options, WeakScalar(getitem(numbers, position), int, near=True)) if len(options) > 1 else parts[0]
+        number = getitem(numbers, position)  # which fails for those out of range, of one option too
+        return OneOf(options, WeakScalar(number, int, near=True)) if len(options) > 1 else parts[0]
     if all(isinstance(part, WeakScalar | bool | int | float) for part in parts):
         numbers = [part if isinstance(part, WeakScalar) else weak(part) for part in parts]
         kind = max((number.kind for number in numbers), key=_KINDS.index)
@@ -238,166 +243,6 @@ def _chosen_leaf(parts: Sequence[Any], position: Any) -> Any:
     for part in parts:
         context.view(result, part)
     return result
-
-
-ROLLED = -1
-
-
-class UnlikeItemsError(Exception):
-    """The items of a loop have no common type, so it must be unrolled; or members differ in how often a comprehension
-    turns, so it must be rolled.
-
-    Attributes:
-      count: the number of items, or ROLLED.
-      function, variable: the program's function, and its variable that holds the items.
-    """
-
-    def __init__(self, count: int, function: str = "", variable: str = ""):
-        self.count, self.function, self.variable = count, function, variable
-
-
-def _iterable(value: Any) -> Any:
-    value = _spelled(value)
-    if isinstance(value, Rows | MemberList):
-        return value
-    if isinstance(value, WeakScalar) or (is_tensor(value) and not value.shape.rank):
-        raise errors.TypeMismatchError(
-            "A scalar cannot be looped over.", help="loop over range(n).", kind="scalar-looped"
-        )
-    return value if is_tensor(value) or isinstance(value, list | tuple) else list(value)
-
-
-def _spelled(value: Any) -> Any:
-    """A member's text as the list of what it consists of."""
-    return each(list, value) if isinstance(value, OneOf) else value
-
-
-def alike(items: Sequence[Any]) -> bool:
-    """Whether one position can stand for any of the items: all numbers, or tensors of one dtype and shape, or nests."""
-    try:
-        for item in items:
-            tf.nest.assert_same_structure(items[0], item)
-    except (TypeError, ValueError):
-        return False
-    return all(map(_alike_leaves, zip(*map(tf.nest.flatten, items), strict=True)))
-
-
-def _alike_leaves(column: Sequence[Any]) -> bool:
-    if all(isinstance(leaf, int | float | WeakScalar) for leaf in column):
-        return True
-    if not all(isinstance(leaf, int | float | WeakScalar | tf.Tensor | tf.Variable | np.ndarray) for leaf in column):
-        return False
-    shaped = [leaf for leaf in column if not isinstance(leaf, int | float | WeakScalar)]
-    shapes = {(tf.as_dtype(leaf.dtype), tuple(leaf.shape)) for leaf in shaped}
-    return len(shapes) == 1 and (len(shaped) == len(column) or shaped[0].shape == ())
-
-
-def sequence(value: Any, *beside: Any) -> Any:
-    """What a ``for`` loop goes through: a tensor's rows, or a list of an iterable's items; ``beside``: in step."""
-    items = _iterable(value)
-    if isinstance(items, list | tuple) and not alike(items):
-        raise UnlikeItemsError(_shortest(items, *beside))
-    return items
-
-
-def _shortest(*values: Any) -> int:
-    """How many turns an unrolled loop has."""
-    return min(_length(unrolled(value)) for value in values)
-
-
-def _length(items: Any) -> Any:
-    return items.length if isinstance(items, Rows | MemberList) else items.shape[0] if is_tensor(items) else len(items)
-
-
-def unroll(iterable: Any) -> list:
-    """The items of a loop that is to be unrolled: its body is copied for each, in which a known item stays known.
-
-    ``for i in ab.unroll(range(4))`` makes ``i`` a Python number, which may index a list of unlike things.  Use it
-    too where the types of what a loop changes differ from one turn to the next.
-
-    Args:
-      iterable: a Python iterable, or a tensor, for its rows.
-    """
-    items = _iterable(iterable)
-    return parts_of(items) if is_tensor(items) else list(items)
-
-
-def unrolled(iterable: Any, *beside: Any) -> Any:
-    """What an unrolled loop goes through: a tensor, whose rows are looked up in their turn, or a list."""
-    del beside
-    items = _iterable(iterable)
-    return items if is_tensor(items) or isinstance(items, list) else list(items)
-
-
-def rows(value: Any) -> Any:
-    """What a comprehension or a builtin goes through: a tensor's rows, which TensorFlow does not iterate."""
-    value = _spelled(value)
-    return parts_of(value) if is_tensor(value) and value.shape.rank else value
-
-
-def unroll_first(value: Any, *beside: Any) -> Any:
-    """Asks for the loop over ``value`` to be unrolled, or rolled where members differ in how long it is."""
-    if isinstance(_iterable(value), Rows | MemberList):
-        raise UnlikeItemsError(ROLLED)
-    raise UnlikeItemsError(_shortest(value, *beside))
-
-
-def range_(comprehension: str, *bounds: Any) -> range:
-    """A comprehension's ``range(*bounds)``; asks for a loop if members differ in it."""
-    if any(map(per_member, bounds)):
-        raise UnlikeItemsError(ROLLED, variable=comprehension)
-    return range(*bounds)
-
-
-def items_of(comprehension: str, value: Any) -> Any:
-    """What a comprehension goes through; asks for a loop if members differ in how long it is."""
-    items = rows(value)
-    if isinstance(items, Rows | MemberList):
-        raise UnlikeItemsError(ROLLED, variable=comprehension)
-    return items
-
-
-def admits(comprehension: str, test: Any) -> bool:
-    """Whether a comprehension's test admits an item; asks for a loop if members differ in it."""
-    if per_member(test):
-        raise UnlikeItemsError(ROLLED, variable=comprehension)
-    return bool(test)
-
-
-def item(items: Any, position: Any) -> Any:
-    """``items[position]``, a position that the loop keeps in range."""
-    if isinstance(items, MemberList):
-        return item_at(items, position.tensor if isinstance(position, WeakScalar) else position)
-    items = items.padded if isinstance(items, Rows) else items
-    try:
-        with context.collected_remarks():
-            return getitem(items, position)
-    except IndexError:
-        raise _other_length() from None
-
-
-def gone_through(count: int, *lengths: Any) -> None:
-    """Refuses, after an unrolled loop, what has become longer in it, or shorter, with which Python would go on."""
-    if min(lengths) != count:
-        raise _other_length()
-
-
-def _other_length() -> errors.UnsupportedSyntaxError:
-    return errors.UnsupportedSyntaxError(
-        "A list changes its length while a loop goes through it that is unrolled, as its items are unlike.",
-        help="go through a copy: for x in list(xs).",
-        kind="unrolled-list-changes",
-    )
-
-
-def item_from_end(items: Any, position: Any) -> Any:
-    """What ``reversed(items)`` has at a position."""
-    return item(items, _length(items) - 1 - position)
-
-
-def length_from_end(items: Any, begun: Any, position: Any) -> Any:
-    """How many items ``reversed`` has, which began at as many; none more where the list has become too short."""
-    return choices.ifexp(begun - 1 - position < _length(items), lambda: begun, lambda: 0)
 
 
 def setitem(value: Any, index: Any, item: Any) -> Any:

@@ -15,10 +15,10 @@ import tensorflow as tf
 
 from autobatch import context, errors
 from autobatch.language.choices import truth
-from autobatch.language.indexing import rows
 from autobatch.language.kinds import of_object
 from autobatch.language.list_queries import multiplied
 from autobatch.language.lists import MemberList
+from autobatch.language.looping import rows
 from autobatch.language.numbers import int_
 from autobatch.language.values import WeakScalar, is_tensor, per_member, python_kind
 

@@ -27,24 +27,7 @@ from autobatch.language.copies import deepcopy, shallow_copy
 from autobatch.language.dicts import found_in
 from autobatch.language.each_of import each, each_key, member_of
 from autobatch.language.functions import others
-from autobatch.language.indexing import (
-    admits,
-    getitem,
-    gone_through,
-    item,
-    item_from_end,
-    items_of,
-    length_from_end,
-    place,
-    range_,
-    rows,
-    sequence,
-    setitem,
-    slice_,
-    unroll,
-    unroll_first,
-    unrolled,
-)
+from autobatch.language.indexing import getitem, place, setitem, slice_
 from autobatch.language.kinds import dispatched, getattr_, hasattr_, isinstance_, special, type_
 from autobatch.language.list_methods import (
     append,
@@ -66,6 +49,20 @@ from autobatch.language.list_methods import (
 from autobatch.language.list_queries import counted, extreme, in_list, index, kept_iterator, summed
 from autobatch.language.lists import MemberList, is_list
 from autobatch.language.lookups import get
+from autobatch.language.looping import (
+    admits,
+    gone_through,
+    item,
+    item_from_end,
+    items_of,
+    length_from_end,
+    range_,
+    rows,
+    sequence,
+    unroll,
+    unroll_first,
+    unrolled,
+)
 from autobatch.language.mathematics import stand_in
 from autobatch.language.numbers import bool_, cast_to, divmod_, float_, int_, pow_, round_
 from autobatch.language.numpy import attribute, method, numpy_

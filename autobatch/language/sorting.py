@@ -9,10 +9,10 @@ from typing import Any
 import tensorflow as tf
 
 from autobatch import context, errors
-from autobatch.language.indexing import rows
 from autobatch.language.item_columns import compared_columns
 from autobatch.language.list_methods import as_member_list, gathered
 from autobatch.language.lists import MemberList, item_at, not_compared, padded
+from autobatch.language.looping import rows
 from autobatch.language.rounding import check_exact
 from autobatch.language.values import WIDE_DTYPES, WeakScalar, is_tensor, narrowed, per_member, python_kind, weak
 

@@ -7,9 +7,10 @@ from typing import Any
 import tensorflow as tf
 
 from autobatch import context, errors
-from autobatch.language.indexing import parts_of, rows
+from autobatch.language.indexing import parts_of
 from autobatch.language.list_methods import sliced
 from autobatch.language.lists import MemberList, item_at
+from autobatch.language.looping import rows
 from autobatch.language.one_of import OneOf
 from autobatch.language.values import WeakScalar
 

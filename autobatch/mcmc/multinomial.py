@@ -15,7 +15,7 @@ import tensorflow as tf
 
 from autobatch import random
 from autobatch.api import autobatch
-from autobatch.language.indexing import unroll
+from autobatch.language.looping import unroll
 from autobatch.mcmc.hamiltonian import Candidate, Point, Report, State, candidate, log_joint, log_uniform
 from autobatch.mcmc.metric import bent
 

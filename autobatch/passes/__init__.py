@@ -30,6 +30,7 @@ from autobatch.passes.jump_threading import thread_jumps
 from autobatch.passes.leaf_flow import trace_leaves
 from autobatch.passes.none_tests import decide_none_tests
 from autobatch.passes.pop_push import cancel_pops
+from autobatch.passes.same_names import share_by_name
 from autobatch.passes.simplify import simplify
 from autobatch.passes.stack_lowering import lower_to_stack
 from autobatch.passes.storage import allocate
@@ -66,6 +67,7 @@ PASSES = (
     Pass("exceptions", lower_exceptions),
     Pass("none_tests", decide_none_tests),
     Pass("changed_arguments", hand_back),
+    Pass("same_names", share_by_name),
     Pass("webs", split_webs),
     Pass("simplify", simplify),
     Pass("inference", infer),

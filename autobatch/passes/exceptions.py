@@ -24,7 +24,7 @@ from autobatch import context, errors, ir
 from autobatch.ir.types import ABSENT, Static
 from autobatch.language.choices import ifexp
 from autobatch.language.each_of import called
-from autobatch.language.indexing import UnlikeItemsError
+from autobatch.language.looping import UnlikeItemsError
 
 Clauses = tuple[ir.Classes, ...]  # from the innermost outwards
 

@@ -30,7 +30,7 @@ from autobatch.ir.representation import to_dtype
 from autobatch.ir.typed import TypedProgram, Variable
 from autobatch.ir.types import Leaf, Shared, Static, Tensor, Type, Weak, dynamic
 from autobatch.language.choices import truth
-from autobatch.language.indexing import UnlikeItemsError
+from autobatch.language.looping import UnlikeItemsError
 from autobatch.language.rounding import hides
 from autobatch.language.values import WeakScalar, is_tensor
 from autobatch.passes.changed_arguments import is_change

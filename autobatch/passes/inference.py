@@ -35,8 +35,8 @@ from autobatch.ir.types import (
     unlike_numbers,
 )  # fmt: skip
 from autobatch.language.containers import parts_of
-from autobatch.language.indexing import UnlikeItemsError
 from autobatch.language.lists import MemberList
+from autobatch.language.looping import UnlikeItemsError
 from autobatch.language.objects import MemberObject, truth_method, users_class
 from autobatch.language.one_of import OneOf
 from autobatch.language.raising import raise_

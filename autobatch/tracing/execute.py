@@ -15,7 +15,7 @@ from autobatch.ir.typed import Check
 from autobatch.ir.types import Exact, Static, dynamic, opaque, type_of
 from autobatch.language.containers import contents, parts_of
 from autobatch.language.each_of import called
-from autobatch.language.indexing import UnlikeItemsError
+from autobatch.language.looping import UnlikeItemsError
 from autobatch.tracing.catching import functions_run, refuse_catching
 from autobatch.tracing.explain import raise_at
 from autobatch.tracing.objects import adopt

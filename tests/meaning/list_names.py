@@ -276,7 +276,7 @@ def a_parameter_is_sometimes_another(n):
     return v, k
 
 
-@case(n, refused="identity-of-members")
+@case(n)
 def identity_of_lists(n):
     v = list(range(n))
     u = v
@@ -377,7 +377,7 @@ def decided_where_it_grows(n):
     return len(w) + sum(w)
 
 
-@case(n, refused="shared-known-list")
+@case(n)
 def unrolled_by_its_items(n):
     v = [n, 4, 3]
     w = v
@@ -484,3 +484,58 @@ def pairs_in_one_list_twice(k):
     for i in range(2):
         rows[k % 2].append((k, i))
     return len(rows[0])
+
+
+@case(N([0, 1, 2, 4]))
+def items_that_another_name_has_added(n):
+    xs, ys, zs, s = [n], [1], [n, 2], 0
+    if n > 1:
+        ys = xs
+        xs.append(n)
+        ys[1] = n + 5
+        s = xs[1]
+        ws = zs
+        zs.pop()
+        ws.append(n)
+        if n > 2:
+            ws.append(s)
+            zs[2] += 1
+        s += zs[1] + ys[-1]
+    return s, xs, ys, zs
+
+
+def filled(v, n):
+    v.append(n)
+    if n > 1:
+        v.append(n + 1)
+
+
+@case(N([0, 1, 2, 4]))
+def items_that_a_call_has_added_under_another_name(n):
+    xs, s = [n], 0
+    if n > 0:
+        ys = xs
+        filled(xs, n)
+        s = ys[1] + len(ys)
+        filled(ys, n)
+        s += xs[2]
+    return s, xs
+
+
+@case(N([0, 1, -1, 4]))
+def the_same_text_at_places_out_of_range(n):
+    names, rank = ["a", "a"], 1
+    return names[n], ("bb",)[n - rank]
+
+
+@case(N([0, 1, -1, 4]))
+def nothing_at_places_out_of_range(n):
+    return len([(), ()][n])
+
+
+@case(N([0, 1, -1, 4]))
+def a_text_of_one_letter_at_places_out_of_range(n):
+    try:
+        return ["ok"][n]
+    except IndexError:
+        return "no"

@@ -780,3 +780,13 @@ def an_enum_of_the_function(n):
     for _ in range(n):
         c = C.B if c is C.A else C.A
     return c.name
+
+
+@case(n)
+def a_text_by_a_number_that_is_known_before_a_loop(n):
+    w, s = "a", 0
+    w = "abc"[s % 3]
+    for i in range(n):
+        s = (s + i + 1) % 17
+        w = "abc"[s % 3]
+    return w, s
