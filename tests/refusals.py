@@ -259,7 +259,7 @@ def stepped(x):
 
 def unrolls_a_shared_list(x):
     v = [x, 1.0]
-    w = v
+    (w,) = [v]
     x = stepped(x)
     v.append(x)  # here
     for y in ab.unroll([*v, *w]):
