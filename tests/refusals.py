@@ -236,8 +236,8 @@ def float_of_a_vector(x):
 
 
 def passes_a_pair(x):
-    only = (x,)
-    return absolute(*only)  # here
+    only = {"x": x}
+    return absolute(**only)  # here
 
 
 def without_end(x):
@@ -292,9 +292,9 @@ def several_at_once(x):
 
 
 def several_later(x):
-    only = (x,)
+    only = {"x": x}
     for _ in range(*(1, 3)):  # here
-        x = absolute(*only)
+        x = absolute(**only)
     print(*[x])
     return x
 

@@ -24,7 +24,7 @@ from autobatch.frontend.library import written
 from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.source import CLASS, Source, read, signature, unparse
 from autobatch.frontend.starred import fitted, with_displays_spread
-from autobatch.frontend.syntax import SCOPES, constant, is_support, load, support
+from autobatch.frontend.syntax import SCOPES, constant, is_support, load, store, support
 from autobatch.frontend.texts import escaped
 from autobatch.frontend.undecorated import as_program
 from autobatch.language.mathematics import STAND_INS
@@ -223,6 +223,7 @@ class Calls(ChosenCalls):
 
     def autobatched_call(self, node: gast.Call, callee: Callee) -> gast.AST:
         node = gast.copy_location(gast.Call(node.func, with_displays_spread(node.args), node.keywords), node)
+        node = self.with_variable_spread(node, _call_signature(callee))
         starred = [a for a in node.args if isinstance(a, gast.Starred)] + [k for k in node.keywords if k.arg is None]
         if starred:
             self.refuse(
@@ -278,6 +279,23 @@ class Calls(ChosenCalls):
             self.calls[alias] = target
         call = gast.Call(func=load(alias, node), args=arguments, keywords=[])
         return self.temporary(gast.copy_location(call, node), "call")
+
+    def with_variable_spread(self, node: gast.Call, accepted: inspect.Signature) -> gast.Call:
+        """``f(x, *pair)`` of a function without defaults: it takes all of pair, whose length its own says."""
+        plain = (p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty for p in accepted.parameters.values())
+        count = len(accepted.parameters) - len(node.args) + 1 - len(node.keywords)
+        match [k for k, value in enumerate(node.args) if isinstance(value, gast.Starred)]:
+            case [at] if isinstance(node.args[at].value, gast.Name) and count > 0 and all(plain):
+                others = [*node.args[:at], *node.args[at + 1 :], *(k.value for k in node.keywords)]
+                if all(k.arg for k in node.keywords) and not any(map(self.changes_anything, others)):
+                    parts = [self.fresh("arg") for _ in range(count)]
+                    pair = self.expression(node.args[at].value)
+                    targets = gast.Tuple(elts=[store(part, node) for part in parts], ctx=gast.Store())
+                    value = support("unpack", [pair, constant(count, node)], node)
+                    self.emit(gast.Assign(targets=[targets], value=value, type_comment=None), node)
+                    args = [*node.args[:at], *(load(part, node) for part in parts), *node.args[at + 1 :]]
+                    return gast.copy_location(gast.Call(node.func, args, node.keywords), node)
+        return node
 
     def static_by_value(self, callee: Callee, given: Mapping[str, Any]) -> list[str]:
         """The parameters that get a known function, or in an undecorated one what is known, but numbers and None."""

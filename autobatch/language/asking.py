@@ -22,8 +22,7 @@ SPECIAL_NAMES = frozenset(  # ``x.__add__``
     name for kind in (int, float, list) for name in dir(kind) if name.startswith("__") and name not in _OF_ALL
 )
 _NAMES = SPECIAL_NAMES | {
-    "__class__", "dir", "getsizeof", "hasattr", "isinstance", "issubclass", "iterable", "isscalar", "suppress", "type",
-    "vars",
+    "__class__", "dir", "hasattr", "isinstance", "issubclass", "iterable", "isscalar", "suppress", "type",
 }  # fmt: skip
 _BY_OTHER_NAMES = (isinstance, issubclass, hasattr, type, operator.is_, operator.is_not)
 _DISPATCH = functools.singledispatch(len).__code__  # of all functions that it makes

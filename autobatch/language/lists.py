@@ -403,6 +403,7 @@ def fitted(type_: Any, value: Any) -> Any:
     if isinstance(type_, dict):
         return type(value)((name, fitted(type_[name], part)) for name, part in value.items())
     if isinstance(type_, list | tuple):
+        value = [*value] if isinstance(value, range) else value
         return _with_parts(value, [fitted(t, part) for t, part in zip(type_, value, strict=True)])
     if hasattr(type_, "__tf_flatten__"):
         parts = zip(type_.__tf_flatten__()[1], value.__tf_flatten__()[1], strict=True)

@@ -441,3 +441,65 @@ def keywords_that_another_changes(n):
 @case(n, refused="star-arguments")
 def keywords_by_another_name(n):
     return f13(n, b=1)
+
+
+def weighted(x, y, z):
+    if x > y:
+        return x * z
+    return y + z
+
+
+@case(n)
+def a_variable_is_spread_over_all(n):
+    pair, point, one = (n, 2), [n, 3, n + 1], (n,)
+    steps = [weighted(*point), weighted(5, *pair), weighted(*pair, z=n), weighted(*one, 2, 3)]
+    for _ in range(2):
+        point = [point[1], *pair]
+    return steps, weighted(*point)
+
+
+@case(n)
+def rows_are_spread(n):
+    total = 0
+    for row in [(n, 1, 2), (3, n, 1)]:
+        total += weighted(*row)
+    return total
+
+
+@case(n, refused="member-list-as-python")
+def a_list_of_the_members_own_length_is_spread(n):
+    values = []
+    for k in range(3 if n != 0 else 2):
+        values.append(n + k % 2)
+    return weighted(*values)
+
+
+def bumped(values, k):
+    if k > 1:
+        values[0] += k
+    return values[0]
+
+
+@case(n, refused="shared-array")
+def what_is_spread_is_changed(n):
+    values = [n, 1]
+    both = (values, n)
+    return bumped(*both), values[0]
+
+
+@case(n, refused="star-arguments")
+def spread_beside_what_changes_it(n):
+    values = [n, 1, 2]
+    return weighted(values.pop(), *values)
+
+
+@case(n, refused="star-arguments")
+def spread_over_defaults(n):
+    pair = (n, 2)
+    return limited(*pair)
+
+
+def limited(x, low, high=5):
+    if x < low:
+        return low
+    return high if x > high else x
