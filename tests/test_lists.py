@@ -104,6 +104,30 @@ def test_results_keep_their_dtype():
     assert caught.value.members == (1,)
 
 
+def test_all_whose_ints_do_not_fit_are_named_beside_other_failures():
+    @ab.autobatch
+    def f(n):
+        a = b = 0
+        for _ in range(n):
+            a += 1_000_000_000
+        for _ in range(4 - n):
+            b += 1_000_000_000
+        return a, b, 7 // (n - 2)
+
+    @ab.autobatch
+    def known(n):
+        return 3000000000**3, 7 // n
+
+    with pytest.raises(ZeroDivisionError) as caught:
+        f(np.array([0, 1, 2, 3], np.int32))
+    a, b, _ = caught.value.results
+    assert caught.value.members == (0, 1, 2, 3)
+    assert (a.numpy()[1], b.numpy()[3]) == (10**9, 10**9)
+    with pytest.raises(ZeroDivisionError) as caught:
+        known(np.array([1, 0, 2]))
+    assert caught.value.members == (0, 1, 2)
+
+
 @ab.autobatch(**INTERPRETED)
 def powers(n):
     return [2**i for i in range(n)]

@@ -248,25 +248,26 @@ def _plain(value: Any) -> Any:
     )
 
 
-def put_together(type_: Type, stored: Sequence[tf.Tensor], taken: Arguments, poisons: bool = False) -> Any:
+def put_together(type_: Type, stored: Sequence[tf.Tensor], taken: Arguments) -> Any:
     """A batched result from its stored leaves; what is the same for all members is repeated.
 
-    ``poisons``: an int that does not fit becomes the lowest integer, as a failed member's is, and does not raise.
-
-    Raises MemberError, with the others' results, for an int that does not fit.
+    Raises MemberError, with the others' results, for ints that do not fit.
     """
-    try:
-        return _built(type_, stored, taken, poisons)
-    except errors.MemberError as error:
-        error.results = _built(type_, stored, taken, poisons=True)
-        raise
+    result, lost = with_misfits(type_, stored, taken)
+    if lost:
+        error = does_not_fit(tf.int64 if taken.wide else tf.int32, lost, taken)
+        error.results = result
+        raise error
+    return result
 
 
-def misfits(type_: Type, stored: Sequence[tf.Tensor], taken: Arguments) -> set[int]:
-    """The members whose Python ints do not fit the dtype in which results come."""
-    if taken.wide or not tf.executing_eagerly():
-        return set()
-    return {taken.first + int(z) for z in np.nonzero(unfitting(type_, stored, taken))[0]}
+def with_misfits(type_: Type, stored: Sequence[tf.Tensor], taken: Arguments) -> tuple[Any, list[int]]:
+    """The batched result, and the positions of the members with a Python int that does not fit.
+
+    Such an int is the lowest integer there, as a failed member's is.
+    """
+    lost: set[int] = set()
+    return _built(type_, stored, taken, lost), sorted(lost)
 
 
 def unfitting(type_: Type, stored: Sequence[tf.Tensor], taken: Arguments) -> tf.Tensor:
@@ -281,7 +282,7 @@ def unfitting(type_: Type, stored: Sequence[tf.Tensor], taken: Arguments) -> tf.
     return lost | any(not int32.min <= value <= int32.max for value in fixed)
 
 
-def _built(type_: Type, stored: Sequence[tf.Tensor], taken: Arguments, poisons: bool) -> Any:
+def _built(type_: Type, stored: Sequence[tf.Tensor], taken: Arguments, lost: set[int]) -> Any:
     remaining = iter(stored)
     number_types = WIDE_DTYPES if taken.wide else DEFAULT_DTYPES
 
@@ -293,10 +294,11 @@ def _built(type_: Type, stored: Sequence[tf.Tensor], taken: Arguments, poisons: 
                 return tf.broadcast_to(taken.shared[index], (taken.size, *inner.shape))
             case Static(int(value)) if type(value) is int:
                 fits = tf.int64.min <= value <= tf.int64.max
-                if not fits and taken.wide and not poisons:
+                if not fits and taken.wide and not tf.executing_eagerly():
                     raise does_not_fit(tf.int64, range(taken.size), taken)
+                lost.update(() if fits else range(taken.size))
                 number = tf.constant(value if fits else tf.int64.min, tf.int64)
-                return _narrowed(tf.fill([taken.size], number), number_types[int], poisons, taken)
+                return _narrowed(tf.fill([taken.size], number), number_types[int], lost)
             case Static(value) if type(value) in number_types:
                 return tf.fill([taken.size], tf.constant(value, number_types[type(value)]))
             case Static(value) if isinstance(value, int | str | bytes):
@@ -304,12 +306,12 @@ def _built(type_: Type, stored: Sequence[tf.Tensor], taken: Arguments, poisons: 
             case Static(value):
                 return value
             case Weak(kind):
-                return _narrowed(next(remaining), number_types[kind], poisons, taken)
+                return _narrowed(next(remaining), number_types[kind], lost)
             case _:
                 return next(remaining)
 
     built = tf.nest.pack_sequence_as(type_, [build(leaf) for leaf in leaves(type_)])
-    built = map_nodes(MemberList, lambda values: _ragged(values, tf.range(taken.size), taken, poisons), built)
+    built = map_nodes(MemberList, lambda values: _ragged(values, tf.range(taken.size), taken, lost), built)
     built = map_nodes(OneOf, lambda value: _texts(value, number_types[int]), built)
     return map_nodes(MemberObject, _released, built)
 
@@ -331,7 +333,7 @@ def _released(value: Any) -> Any:
     return made
 
 
-def _ragged(values: MemberList, owners: tf.Tensor, taken: Arguments, poisons: bool) -> Any:
+def _ragged(values: MemberList, owners: tf.Tensor, taken: Arguments, lost: set[int]) -> Any:
     """Lists, one behind the other, as ragged tensors in the structure of an item; ``owners``: whose each list is."""
     if not values.columns:
         return []
@@ -344,31 +346,33 @@ def _ragged(values: MemberList, owners: tf.Tensor, taken: Arguments, poisons: bo
     for kind, column in zip(tf.nest.flatten(values.kinds), values.columns, strict=True):
         flat.append(tf.boolean_mask(column, own))
         if kind:
-            flat[-1] = _narrowed(flat[-1], number_types[kind], poisons, taken, owners)
+            flat[-1] = _narrowed(flat[-1], number_types[kind], lost, owners)
     items = tf.nest.pack_sequence_as(values.kinds, flat)
-    items = map_nodes(MemberList, lambda inner: _ragged(inner, owners, taken, poisons), items)
+    items = map_nodes(MemberList, lambda inner: _ragged(inner, owners, taken, lost), items)
     items = map_nodes(OneOf, lambda value: _texts(value, number_types[int]), items)
     return tf.nest.map_structure(lambda leaf: tf.RaggedTensor.from_row_lengths(leaf, length, validate=False), items)
 
 
-def _narrowed(
-    numbers: tf.Tensor, dtype: tf.DType, poisons: bool, taken: Arguments, owners: tf.Tensor | None = None
-) -> tf.Tensor:
-    """Python numbers as the dtype that TensorFlow gives them; ``owners``: whose each is, if not one of each member."""
+def _narrowed(numbers: tf.Tensor, dtype: tf.DType, lost: set[int], owners: tf.Tensor | None = None) -> tf.Tensor:
+    """Python numbers as the dtype that TensorFlow gives them; ``lost`` gets the members with those that do not fit.
+
+    owners: whose each is, if not one of each member.
+    """
     if dtype != tf.int32:
         return tf.cast(numbers, dtype)
-    if not tf.executing_eagerly() or poisons:
+    if not tf.executing_eagerly():
         fits = (numbers >= dtype.min) & (numbers <= dtype.max)
         message = f"autobatch: an int in the result does not fit {dtype.name}"
-        check = None if poisons or is_part_of_program() else tf.debugging.Assert(tf.reduce_all(fits), [message])
+        check = None if is_part_of_program() else tf.debugging.Assert(tf.reduce_all(fits), [message])
         with tf.control_dependencies([] if check is None else [check]):
             return tf.where(fits, tf.cast(numbers, dtype), dtype.min)
     wide = numbers.numpy()  # type: ignore[attr-defined]
     narrow = wide.astype(np.int32)
     if not np.array_equal(wide, narrow):
-        lost = np.nonzero(wide != narrow)[0]
-        lost = lost if owners is None else np.unique(owners.numpy()[lost])  # type: ignore[attr-defined]
-        raise does_not_fit(dtype, lost.tolist(), taken)
+        unfit = wide != narrow
+        at = np.nonzero(unfit)[0]
+        lost.update((at if owners is None else owners.numpy()[at]).tolist())  # type: ignore[attr-defined]
+        narrow[unfit] = dtype.min
     return tf.constant(narrow)
 
 

@@ -444,8 +444,8 @@ class Specialisation:
         except errors.MemberError as error:
             if error.results is not None:
                 result, *_ = error.results
-                error.members = tuple(sorted({*error.members, *arguments.misfits(type_, result, taken)}))
-                error.results = arguments.put_together(type_, result, taken, poisons=True)
+                error.results, lost = arguments.with_misfits(type_, result, taken)
+                error.members = tuple(sorted({*error.members, *(taken.first + z for z in lost)}))
             raise
         except tf.errors.OpError as error:
             text = operation_failure(error.message)
