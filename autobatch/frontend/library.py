@@ -1,4 +1,4 @@
-"""Functions of Python's standard library that need loops of their own, as autobatched Python."""
+"""Functions of Python's standard library that loop or branch, as autobatched Python."""
 
 from __future__ import annotations
 
@@ -342,7 +342,6 @@ def so_many_most_common(keys, values, count, of):
     return most_common(keys, values, of)[: max(count, 0)]
 
 
-# By how many arguments the call has.
 # --- what functools.total_ordering makes of one comparison ----------------------------------------------------------
 
 
@@ -399,6 +398,7 @@ _ORDERS = (
     le_from_ge, gt_from_ge, lt_from_ge,
 )  # fmt: skip
 
+# By how many arguments the call has.
 _FUNCTIONS: dict[tuple[object, int], Callable] = {
     (math.gcd, 2): gcd, (math.lcm, 2): lcm, (math.comb, 2): comb, (math.perm, 2): perm, (math.fsum, 1): fsum,
     (builtins.pow, 3): power_modulo, (functools.reduce, 2): reduce, (functools.reduce, 3): reduce_from,

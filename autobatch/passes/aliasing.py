@@ -28,7 +28,7 @@ from autobatch.ir.types import Static, Tensor, Type, dynamic, leaves, opaque, sa
 from autobatch.language.containers import MemberObject
 from autobatch.language.lists import MemberList
 from autobatch.passes.augmented import check_augmented
-from autobatch.passes.changed_arguments import SUFFIX, handed_back, is_change
+from autobatch.passes.changed_arguments import SUFFIX, changed_by, handed_back, is_change
 from autobatch.passes.conversions import original
 from autobatch.passes.holding import FROM_OUTSIDE, Held, Place, Traced, containers, holds_objects, lists_deep, traced
 from autobatch.passes.inference import infer
@@ -187,9 +187,7 @@ class Analysis:
 
     def changed_by(self, op: ir.LocalOp) -> list[tuple[str, str]]:
         """The variables that hold what the operation changes in place, with those that held it before."""
-        if isinstance(op, ir.Call):
-            return [(new, old) for new, old, _ in handed_back(op, self.callee(op))]
-        return [(op.outputs[0], op.inputs[0])] if is_change(op) else []
+        return changed_by(op, self.program)
 
     def changes(self) -> Iterator[tuple[int, int, ir.LocalOp, str, str, State]]:
         """Each change of an array: block, operation, its names afterwards and before, and what was known before."""

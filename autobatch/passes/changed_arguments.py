@@ -54,6 +54,13 @@ def handed_back(call: ir.Call, callee: ir.Function) -> list[tuple[str, str, str]
     return [(new, arguments[p], p) for new, p in results[1:] if p + SUFFIX in callee.outputs]
 
 
+def changed_by(op: ir.LocalOp, program: ir.Program) -> list[tuple[str, str]]:
+    """The variables that hold what the operation changes in place, with those that held it before."""
+    if isinstance(op, ir.Call):
+        return [(new, old) for new, old, _ in handed_back(op, program[op.function])]
+    return [(op.outputs[0], op.inputs[0])] if is_change(op) else []
+
+
 SUFFIX = ".changed"
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from autobatch import ir
 from autobatch.ir.flow import live_before, liveness
-from autobatch.passes.changed_arguments import handed_back, is_change
+from autobatch.passes.changed_arguments import changed_by
 from autobatch.passes.sharing import State, joined
 
 _NOTHING = State(frozenset(), frozenset())
@@ -24,7 +24,7 @@ def share_by_name(program: ir.Program) -> ir.Program:
 
 def _shared(function: ir.Function, program: ir.Program) -> ir.Function:
     ops = [op for block in function.blocks for op in block.ops]
-    changes = {op: _changed(op, program) for op in ops}
+    changes = {op: changed_by(op, program) for op in ops}
     if not any(changes.values()) or all(_source(op) is None for op in ops):
         return function
 
@@ -62,13 +62,6 @@ def _shared(function: ir.Function, program: ir.Program) -> ir.Function:
 
     blocks = (replace(block, ops=tuple(with_copies(i, block))) for i, block in enumerate(function.blocks))
     return replace(function, blocks=tuple(blocks))
-
-
-def _changed(op: ir.LocalOp, program: ir.Program) -> list[tuple[str, str]]:
-    """The variables that hold what the operation changes in place, with those that held it before."""
-    if isinstance(op, ir.Call):
-        return [(new, old) for new, old, _ in handed_back(op, program[op.function])]
-    return [(op.outputs[0], op.inputs[0])] if is_change(op) else []
 
 
 def _source(op: ir.LocalOp) -> str | None:

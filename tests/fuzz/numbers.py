@@ -144,7 +144,7 @@ def check(example):
     f = ab.autobatch(batched(text)["f"], **INTERPRETED)
 
     def of_python(z):
-        """An int32 that is a float on another path is a number of Python's, and does not wrap."""
+        """Of an int32 that is a float on another path, and does not wrap; and of one that TensorFlow keeps as it is."""
         in_tensorflow = outcome(plain(checked, **ORACLE_32)["f"], N[z], I[z])
         return [outcome(plain(checked, **ORACLE)["f"], int(N[z]), int(I[z])), in_tensorflow]
 
