@@ -1,11 +1,14 @@
 """Graphs and loops made by hand do what TensorFlow's own do."""
 
 import functools
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
+import autobatch as ab
 from autobatch.machine.loop import while_loop
 from autobatch.tracing.graphs import GraphFunction
 
@@ -39,6 +42,32 @@ def turned(loop, x, n):
 
 def theirs(goes_on, body, carried):
     return tf.while_loop(goes_on, body, carried, parallel_iterations=1)
+
+
+class Pair(NamedTuple):
+    first: Any
+    second: Any
+
+
+@ab.struct
+@dataclass(frozen=True)
+class State:
+    x: tf.Tensor
+
+
+@pytest.mark.parametrize(
+    "nest",
+    [
+        tf.constant(1),
+        [],
+        [tf.constant(1), (), (tf.constant(2), [tf.constant(3)])],
+        Pair({"b": tf.constant(1), "a": [tf.constant(2)]}, Pair(tf.constant(3), ())),
+        ({"b": (tf.constant(1),), "a": State(tf.constant(2))}, tf.constant(3)),
+    ],
+)
+def test_results_have_the_structure(nest):
+    found = GraphFunction(lambda nest: nest, nest)(nest)
+    assert str(tf.nest.map_structure(int, found)) == str(tf.nest.map_structure(int, nest))
 
 
 @pytest.mark.parametrize("jit_compile", [True, False])

@@ -78,10 +78,10 @@ def take_apart(
             type_: Type = type_of(value)
         elif (axis := axes[name]) is None:
             type_ = tf.nest.map_structure(lambda leaf: _shared_leaf(leaf, taken), value)
+        elif is_tensor(value):
+            type_ = _batched_leaf(name, value, axis, stored, sizes)
         else:
-            flat = []
-            for leaf in tf.nest.flatten(value):
-                flat.append(_batched_leaf(name, leaf, axis, stored, sizes))
+            flat = [_batched_leaf(name, leaf, axis, stored, sizes) for leaf in tf.nest.flatten(value)]
             type_ = tf.nest.pack_sequence_as(value, flat)
         taken.types.append(type_)
         taken.stored.append(stored)
@@ -310,6 +310,8 @@ def _built(type_: Type, stored: Sequence[tf.Tensor], taken: Arguments, lost: set
             case _:
                 return next(remaining)
 
+    if isinstance(type_, Tensor | Weak):
+        return build(type_)
     built = tf.nest.pack_sequence_as(type_, [build(leaf) for leaf in leaves(type_)])
     built = map_nodes(MemberList, lambda values: _ragged(values, tf.range(taken.size), taken, lost), built)
     built = map_nodes(OneOf, lambda value: _texts(value, number_types[int]), built)

@@ -29,9 +29,10 @@ class Recent(Generic[K, V]):
         return len(self._values)
 
     def get(self, key: K) -> V | None:
-        if key in self._values:
+        value = self._values.get(key)
+        if value is not None:
             self._values.move_to_end(key)
-        return self._values.get(key)
+        return value
 
     def put(self, key: K, value: V) -> V:
         self._values[key] = value

@@ -19,6 +19,7 @@ from autobatch.machine.sizes import lanes
 from autobatch.passes.costs import FIXED
 
 MANY = 2048  # lanes from which on they are counted in words
+FEW = 3  # blocks up to which each lane is sooner compared with each
 
 Choice = Callable[[tf.Tensor], tf.Tensor]  # from the program counters [Z] to a block; ``machine.halt`` if none waits
 
@@ -45,7 +46,7 @@ def weighed(machine: Machine) -> Choice:
 
 
 def _heaviest(machine: Machine, weights: np.ndarray) -> Choice:
-    in_words = isinstance(machine.size, int) and machine.size >= MANY
+    in_words = isinstance(machine.size, int) and machine.size >= MANY and machine.halt > FEW
 
     def choose(pc: tf.Tensor) -> tf.Tensor:
         counts = counts_in_words(pc, machine.halt) if in_words else counts_compared(pc, machine.halt)

@@ -6,7 +6,8 @@ no effects takes TensorFlow nearly as long as to make a region's operations.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -29,15 +30,29 @@ class GraphFunction:
     """``function(*arguments)`` for nests of tensors, as a graph, made for arguments like these."""
 
     def __init__(self, function: Callable[..., Any], *like: Any):
+        result: Any = None
+
         def flat(*leaves: tf.Tensor) -> list[Any]:
-            self._result = function(*tf.nest.pack_sequence_as(like, leaves))
-            return tf.nest.flatten(self._result)
+            nonlocal result
+            result = function(*tf.nest.pack_sequence_as(like, leaves))
+            return tf.nest.flatten(result)
 
         self.graph = graph_of(getattr(function, "__name__", "graph"), flat, tf.nest.flatten(like))
         self.graph.control_outputs = [operation for operation in self.graph.get_operations() if operation._is_stateful]
-        self._result = tf.nest.map_structure(lambda _: None, self._result)
+        self._packed = _packing(tf.nest.map_structure(lambda _: None, result))
         self._concrete = ConcreteFunction.from_func_graph(self.graph, None, {})
 
     def __call__(self, *arguments: Any) -> Any:
         results = self._concrete._call_flat(tf.nest.flatten(arguments), self._concrete.captured_inputs)
-        return tf.nest.pack_sequence_as(self._result, results)
+        return self._packed(iter(results))
+
+
+def _packing(like: Any) -> Callable[[Iterator[Any]], Any]:
+    """``tf.nest.pack_sequence_as(like, ...)``, which looks at the structure each time for as long as a graph runs."""
+    if not tf.nest.is_nested(like):
+        return next
+    if isinstance(like, list | tuple):
+        parts, of = [*map(_packing, like)], getattr(type(like), "_make", type(like))
+        return lambda leaves: of([part(leaves) for part in parts])
+    count = len(tf.nest.flatten(like))
+    return lambda leaves: tf.nest.pack_sequence_as(like, [*itertools.islice(leaves, count)])
