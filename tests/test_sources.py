@@ -7,6 +7,7 @@ import linecache
 import sys
 import types
 
+import gast
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -279,6 +280,26 @@ def test_changes_of_sets_queues_and_bytes_are_seen():
     assert sizes(x)[0] == 3 + 20 + 9700
     BYTES[0] = 98
     assert sizes(x)[0] == 3 + 20 + 9800
+
+
+def test_of_nested_functions_what_they_read_is_looked_at_and_not_their_trees():
+    """All of it is compared at each call."""
+
+    @ab.autobatch
+    def scaled(x):
+        def inner(y):
+            return y * SCALES[0] if y > 0 else y
+
+        return inner(x) + inner(-x)
+
+    assert scaled(X).numpy().tolist() == [1.0, 2.0]
+    (program,) = scaled._programs._values.values()
+    assert not any(isinstance(part, gast.AST) for watched in program._watched for part in watched.parts)
+    SCALES[0] = 3.0
+    assert scaled(X).numpy().tolist() == [2.0, 4.0]
+
+
+SCALES = [2.0]
 
 
 def test_what_callables_read_is_watched():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import copy
 import dis
 import enum
 import inspect
@@ -26,6 +25,7 @@ from autobatch.frontend.source import CLASS, Source, read, signature, unparse
 from autobatch.frontend.starred import fitted, with_displays_spread
 from autobatch.frontend.syntax import SCOPES, constant, is_support, load, store, support
 from autobatch.frontend.texts import escaped
+from autobatch.frontend.trees import copy_of, walk
 from autobatch.frontend.undecorated import as_program
 from autobatch.language.mathematics import STAND_INS
 from autobatch.language.numpy import METHODS, is_numpy
@@ -49,10 +49,10 @@ def _goes_once_through(function: FunctionType, source: Source | None, parameter:
     if function.__name__ == "<lambda>":
         return False
     tree = (source or read(function, {})).tree
-    parts = [part for statement in tree.body for part in gast.walk(statement)]
+    parts = [part for statement in tree.body for part in walk(statement)]
     again = [part for part in parts if isinstance(part, gast.For | gast.While | gast.FunctionDef)]
-    inside = {id(part) for each in again for statement in each.body for part in gast.walk(statement)}
-    inside |= {id(part) for each in parts if isinstance(each, SCOPES) for part in gast.walk(each)}
+    inside = {id(part) for each in again for statement in each.body for part in walk(statement)}
+    inside |= {id(part) for each in parts if isinstance(each, SCOPES) for part in walk(each)}
     reads = [part for part in parts if isinstance(part, gast.Name) and part.id == parameter]
     return len(reads) == 1 and id(reads[0]) not in inside
 
@@ -118,7 +118,7 @@ class Calls(ChosenCalls):
         own = self.expression(key)
         own = own if self.is_variable(own) else self.temporary(own, "key")
         test = gast.copy_location(gast.Compare(own, [gast.In()], [table]), node)
-        item = gast.copy_location(gast.Subscript(copy.deepcopy(table), copy.deepcopy(own), gast.Load()), node)
+        item = gast.copy_location(gast.Subscript(copy_of(table), copy_of(own), gast.Load()), node)
         return self.expression(gast.copy_location(gast.IfExp(test, item, none), node))
 
     def class_of_own(self, node: gast.Call) -> type | None:

@@ -13,6 +13,7 @@ import gast
 
 from autobatch import errors, ir
 from autobatch.frontend.source import Source, read
+from autobatch.frontend.trees import walk
 from autobatch.frontend.watch import Watched, watch_with_functions
 
 
@@ -52,7 +53,7 @@ def _reads(function: FunctionType, names: Collection[str]) -> Iterator[tuple[ir.
     except errors.UnsupportedSyntaxError:  # a lambda, whose text cannot be told from others on its line
         yield ir.location(function.__code__.co_filename, function.__code__.co_firstlineno, 0), min(mentioned)
         return
-    nodes = [*gast.walk(source.tree)]
+    nodes = [*walk(source.tree)]
     only_changed = {id(part) for node in nodes for part in _only_changed(node)}
     for node in nodes:
         match node:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import gast
 
+from autobatch.frontend.trees import walk
+
 _TOTAL_OPERATORS = (gast.Add, gast.Sub, gast.Mult)
 _TOTAL_COMPARISONS = (gast.Lt, gast.LtE, gast.Gt, gast.GtE, gast.Eq, gast.NotEq, gast.Is, gast.IsNot)
 
 
 def names_tested_for_none(node: gast.AST) -> set[str]:
     """The variables of which the expression asks whether they are None, and that it may not read where they are."""
-    tests = (n for n in gast.walk(node) if isinstance(n, gast.Compare) and isinstance(n.left, gast.Name))
+    tests = (n for n in walk(node) if isinstance(n, gast.Compare) and isinstance(n.left, gast.Name))
     return {
         test.left.id
         for test in tests

@@ -12,7 +12,6 @@ What Python evaluates before the generator comes before the loop; what it may le
 from __future__ import annotations
 
 import builtins
-import copy
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -23,6 +22,7 @@ from autobatch.frontend.generators import Generators, ends, is_endless, without_
 from autobatch.frontend.maps import TAKE_ALL
 from autobatch.frontend.source import Source
 from autobatch.frontend.syntax import COMPREHENSIONS, Statements, assign, constant, if_, load, names, negated, store
+from autobatch.frontend.trees import children, copy_of, walk
 
 _TAKE_ALL = (*TAKE_ALL, builtins.enumerate, builtins.zip)
 _BESIDE = (builtins.enumerate, builtins.zip, builtins.any, builtins.all)  # that take one item of each, in turn
@@ -32,7 +32,7 @@ def without_generators(source: Source) -> Source:
     """The function with loops in place of the generators that it calls."""
     if not _Consumers(source).has_work():
         return source
-    consumers = _Consumers(replace(source, tree=copy.deepcopy(source.tree)))  # the caller keeps its tree
+    consumers = _Consumers(replace(source, tree=copy_of(source.tree)))  # the caller keeps its tree
     tree = consumers.visit(consumers.source.tree)
     tree = without_unused(tree, consumers.nested.keys() - set(names(tree.body)))
     return replace(source, tree=tree, static={**source.static, **consumers.static})
@@ -40,7 +40,7 @@ def without_generators(source: Source) -> Source:
 
 class _Consumers(Generators):
     def has_work(self) -> bool:
-        calls = [node for node in gast.walk(self.source.tree) if isinstance(node, gast.Call)]
+        calls = [node for node in walk(self.source.tree) if isinstance(node, gast.Call)]
         return any(self.generator(call) or self.is_next_of_expression(call) for call in calls)
 
     def is_next_of_expression(self, node: gast.Call) -> bool:
@@ -68,7 +68,7 @@ class _Consumers(Generators):
 
     def augmented(self, node: gast.AugAssign) -> gast.AST:
         """``xs[i] += sum(numbers(n))``: Python looks up xs[i] first."""
-        changing = (part for part in gast.walk(node.value) if self.changes(part))
+        changing = (part for part in walk(node.value) if self.changes(part))
         for part in changing if isinstance(node.target, gast.Subscript | gast.Attribute) else ():
             self.refuse_change(part, "beside what is assigned to in place", "give its sum a name first.")
         self.parts_in_turn(node, [(node, "target", None), (node, "value", None)])
@@ -197,7 +197,7 @@ class _Consumers(Generators):
         if not self.generator(first.iter):
             first.iter = self.taken_in(first.iter)
             return node
-        parts = (part for part in gast.iter_child_nodes(node) if not isinstance(part, gast.comprehension))
+        parts = (part for part in children(node) if not isinstance(part, gast.comprehension))
         tests = (test for generator in node.generators for test in generator.ifs)
         if not self.changes(first.iter) and not any(map(self.effects.acts, (*parts, *tests))):
             first.iter = self.as_list(first.iter)

@@ -9,7 +9,6 @@ q.append(v)                           q.append(v)
 from __future__ import annotations
 
 import collections
-import copy
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
@@ -20,6 +19,7 @@ from autobatch.frontend.list_methods import METHODS, POPS
 from autobatch.frontend.refusals import refusal
 from autobatch.frontend.source import SUPPORT, Source
 from autobatch.frontend.syntax import COMPREHENSIONS, Namer, Statements, assign, constant, load, support
+from autobatch.frontend.trees import copy_of, walk
 
 _ALIKE = {*METHODS, *POPS} - {"insert", "sort"}  # which take the same, and do what a list's do
 _READERS = ("len", "list", "sum", "sorted", "min", "max", "any", "all", "enumerate", "bool")
@@ -27,10 +27,10 @@ _READERS = ("len", "list", "sum", "sorted", "min", "max", "any", "all", "enumera
 
 def with_limits(source: Source) -> Source:
     """The function in which deques keep to their greatest length, and turn."""
-    calls = [node for node in gast.walk(source.tree) if isinstance(node, gast.Call)]
+    calls = [node for node in walk(source.tree) if isinstance(node, gast.Call)]
     if not any(source.named(call.func) is collections.deque for call in calls):
         return source
-    tree = apart(copy.deepcopy(source.tree), lambda value: _is_deque(value, source))  # the caller keeps its tree
+    tree = apart(copy_of(source.tree), lambda value: _is_deque(value, source))  # the caller keeps its tree
     source = replace(source, tree=tree)
     return replace(source, tree=_Limits(source).visit(source.tree))
 
@@ -38,7 +38,7 @@ def with_limits(source: Source) -> Source:
 class _Limits(gast.NodeTransformer):
     def __init__(self, source: Source):
         self.source, self.namer = source, Namer(source.tree)
-        made = [node for node in gast.walk(source.tree) if _makes_deque(node, source)]
+        made = [node for node in walk(source.tree) if _makes_deque(node, source)]
         self.deques = {node.targets[0].id for node in made}
         limited = {node.targets[0].id: node for node in made if _limit(node.value) is not None}
         for node in made:
@@ -54,7 +54,7 @@ class _Limits(gast.NodeTransformer):
     def visit_FunctionDef(self, node: gast.FunctionDef) -> gast.AST:
         if node is self.source.tree:
             return self.generic_visit(node)
-        for part in (part for part in gast.walk(node) if isinstance(part, gast.Expr)):
+        for part in (part for part in walk(node) if isinstance(part, gast.Expr)):
             if _method_of(part, self.limits) is not None:
                 raise refusal(
                     self.source.location(part),
@@ -88,7 +88,7 @@ class _Limits(gast.NodeTransformer):
 
     def parsed(self, text: str, at: gast.AST) -> Statements:
         statements = gast.parse(text).body
-        for part in (part for statement in statements for part in gast.walk(statement)):
+        for part in (part for statement in statements for part in walk(statement)):
             gast.copy_location(part, at)
         return statements
 
@@ -110,11 +110,11 @@ def _method_of(node: gast.Expr, names: Collection[str]) -> gast.Call | None:
 
 def check(source: Source) -> None:
     """Raises UnsupportedSyntaxError where a variable that is a deque is used as a list could not stand for it."""
-    nodes = [*gast.walk(source.tree)]
+    nodes = [*walk(source.tree)]
     names = {node.targets[0].id for node in nodes if _makes_deque(node, source)}
     fine = {id(name) for node in nodes for name in _uses(node)} if names else set()
     scopes = [node for node in nodes if isinstance(node, (gast.Lambda, *COMPREHENSIONS))] if names else []
-    inside = [part for scope in scopes for part in gast.walk(scope) if isinstance(part, gast.Attribute)]
+    inside = [part for scope in scopes for part in walk(scope) if isinstance(part, gast.Attribute)]
     fine -= {id(part.value) for part in inside if part.attr in {*METHODS, *POPS}}  # where Python runs them
     for node in nodes:
         read = isinstance(node, gast.Name) and node.id in names and isinstance(node.ctx, gast.Load)
@@ -162,5 +162,5 @@ def _uses(node: gast.AST) -> Iterator[gast.AST]:
         case gast.comprehension(iter=iterable) | gast.Return(value=iterable):
             yield iterable
         case gast.For(iter=gast.Name(id=name) as iterable, body=body):  # Python's own may not change meanwhile
-            if not any(getattr(part, "id", None) == name for statement in body for part in gast.walk(statement)):
+            if not any(getattr(part, "id", None) == name for statement in body for part in walk(statement)):
                 yield iterable

@@ -10,7 +10,6 @@ In a comprehension ``for v in d.values()`` becomes ``for key in d for v in [d[ke
 from __future__ import annotations
 
 import builtins
-import copy
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -18,12 +17,13 @@ import gast
 
 from autobatch.frontend.source import Source
 from autobatch.frontend.syntax import Namer, Statements, load, names, root_of, store
+from autobatch.frontend.trees import copy_of, walk
 
 
 def without_views(source: Source) -> Source:
-    if not any(isinstance(node, gast.Attribute) and node.attr in _OF_DICTS for node in gast.walk(source.tree)):
+    if not any(isinstance(node, gast.Attribute) and node.attr in _OF_DICTS for node in walk(source.tree)):
         return source
-    tree = copy.deepcopy(source.tree)  # the caller keeps its tree
+    tree = copy_of(source.tree)  # the caller keeps its tree
     views = _Views(source, Namer(tree))
     views.visit(tree)
     return replace(source, tree=tree) if views.found else source
@@ -37,7 +37,7 @@ class _Views(gast.NodeTransformer):
     def __init__(self, source: Source, namer: Namer):
         self.source, self.namer = source, namer
         self.found = False
-        functions = [node for node in gast.walk(source.tree) if isinstance(node, gast.FunctionDef | gast.Lambda)]
+        functions = [node for node in walk(source.tree) if isinstance(node, gast.FunctionDef | gast.Lambda)]
         self.nested = {getattr(node, "name", ""): {*names(node.body)} for node in functions if node is not source.tree}
 
     def visit_For(self, node: gast.For) -> gast.AST:
@@ -74,7 +74,7 @@ class _Views(gast.NodeTransformer):
                 return None
         if not isinstance(root, gast.Name) or root.id in names([*body], gast.Store):
             return None
-        parts = (part for each in body for part in gast.walk(each))
+        parts = (part for each in body for part in walk(each))
         return owner if any(self.may_change(part, root.id, target) for part in parts) else None
 
     def may_change(self, part: gast.AST, name: str, target: gast.AST) -> bool:
@@ -114,7 +114,7 @@ class _Views(gast.NodeTransformer):
 def _found(view: gast.Call, key: str) -> gast.AST:
     """What the view has for the key."""
     owner = view.func.value
-    value = gast.Subscript(value=copy.deepcopy(owner), slice=load(key, owner), ctx=gast.Load())
+    value = gast.Subscript(value=copy_of(owner), slice=load(key, owner), ctx=gast.Load())
     value = gast.copy_location(value, view)
     if view.func.attr == "values":
         return value

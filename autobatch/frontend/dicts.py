@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import builtins
 import collections
-import copy
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -30,6 +29,7 @@ from autobatch.frontend.comprehensions import as_loops
 from autobatch.frontend.effects import may_act
 from autobatch.frontend.source import Source
 from autobatch.frontend.syntax import SCOPES, Namer, Statements, assign, bound_names, constant, load, thunk
+from autobatch.frontend.trees import copy_of, walk
 
 # The messages of what Python's own dicts cannot do for members.
 OF_DICTS = (
@@ -55,9 +55,7 @@ class _Kind:
 
 def without_dicts(source: Source) -> Source:
     """The function with lists in place of the dicts of which it uses nothing but what lists can do."""
-    tree = apart(
-        copy.deepcopy(source.tree), lambda value: _kind(value, source) is not None
-    )  # the caller keeps its tree
+    tree = apart(copy_of(source.tree), lambda value: _kind(value, source) is not None)  # the caller keeps its tree
     lists = _Lists(source, _found(replace(source, tree=tree)))
     return replace(source, tree=lists.visit(tree), static={**source.static, **lists.static}) if lists.dicts else source
 
@@ -73,7 +71,7 @@ def _found(source: Source) -> dict[str, _Kind]:
 def _kinds(source: Source) -> dict[str, set[_Kind]]:
     """The variables that get a dict, and of which kinds."""
     kinds: dict[str, set[_Kind]] = {}
-    for node in gast.walk(source.tree):
+    for node in walk(source.tree):
         if (name := _named(node)) is not None and (kind := _kind(node.value, source)) is not None:
             kinds.setdefault(name, set()).add(kind)
     return kinds
@@ -81,10 +79,10 @@ def _kinds(source: Source) -> dict[str, set[_Kind]]:
 
 def _other_uses(source: Source) -> Iterator[tuple[str, gast.AST]]:
     """The dicts that are used as no two lists can be, and where."""
-    nodes, kinds = [*gast.walk(source.tree)], _kinds(source)
+    nodes, kinds = [*walk(source.tree)], _kinds(source)
     fine = {id(owner) for node in nodes for owner in _uses(node)}
     made = [node for node in nodes if _named(node) is not None and _kind(node.value, source) is not None]
-    fine |= {id(part) for node in made for part in gast.walk(_target(node))}
+    fine |= {id(part) for node in made for part in walk(_target(node))}
     for node in nodes:
         if isinstance(node, SCOPES) and node is not source.tree:
             yield from ((name, node) for name in bound_names(node))
@@ -180,8 +178,8 @@ def _updates(call: gast.Call) -> list[tuple[gast.AST, gast.AST]] | None:
 
 def _changed_while_gone_through(loop: gast.For) -> Iterator[str]:
     """The dicts through which a loop goes that get or lose keys in it, perhaps; Python raises if they do."""
-    through = {node.id for node in gast.walk(loop.iter) if isinstance(node, gast.Name)}
-    for part in (part for statement in loop.body for part in gast.walk(statement)):
+    through = {node.id for node in walk(loop.iter) if isinstance(node, gast.Name)}
+    for part in (part for statement in loop.body for part in walk(statement)):
         match part:
             case gast.Subscript(value=gast.Name(id=name), ctx=gast.Store() | gast.Del()) if name in through:
                 yield name

@@ -16,11 +16,12 @@ import gast
 from autobatch.frontend.sets import uses
 from autobatch.frontend.source import Source
 from autobatch.frontend.syntax import names, support
+from autobatch.frontend.trees import walk
 
 
 def with_distinct(source: Source) -> Source:
     """The function in which lists stand for such sets, if they are made of its own variables, or are one."""
-    nodes = [*gast.walk(source.tree)]
+    nodes = [*walk(source.tree)]
     assigned = Counter(n.id for n in nodes if isinstance(n, gast.Name) and not isinstance(n.ctx, gast.Load))
     made = Counter(name for node in nodes if (name := _assigned_set(node, source)) is not None)
     fine = {id(use) for node in nodes for use in uses(node)}

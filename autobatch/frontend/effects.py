@@ -15,6 +15,7 @@ from autobatch import context
 from autobatch.errors import UnsupportedSyntaxError
 from autobatch.frontend.source import SUPPORT, Source, read
 from autobatch.frontend.syntax import assigned_names, parameter_names
+from autobatch.frontend.trees import walk
 
 # What is not Python's own and stands elsewhere may do anything; what stands here does nothing, but for these few.
 _LIBRARIES = (
@@ -28,7 +29,7 @@ _ACTING_OPCODES = re.compile("STORE_(ATTR|SUBSCR|GLOBAL|DEREF)|DELETE_|RAISE|CAL
 
 def may_act(node: gast.AST) -> bool:
     """Whether evaluating this may do something."""
-    return any(isinstance(part, gast.Call | gast.NamedExpr) or runs_method(part) for part in gast.walk(node))
+    return any(isinstance(part, gast.Call | gast.NamedExpr) or runs_method(part) for part in walk(node))
 
 
 def runs_method(node: gast.AST) -> bool:
@@ -51,7 +52,7 @@ class Effects:
     def __init__(self, source: Source):
         self.source = source
         self.own = {*source.parameters, *assigned_names(source.tree.body)}
-        functions = [node for node in gast.walk(source.tree) if isinstance(node, gast.FunctionDef)]
+        functions = [node for node in walk(source.tree) if isinstance(node, gast.FunctionDef)]
         self.functions = {node.name: node for node in functions if node is not source.tree}
 
     def acts(self, node: gast.AST) -> bool:
@@ -64,7 +65,7 @@ class Effects:
         return function not in within and self._any_acts(function.body, given, (*within, function))
 
     def _any_acts(self, trees: Iterable[gast.AST], given: Collection[str], within: Collection[object]) -> bool:
-        return any(self._part_acts(part, given, within) for tree in trees for part in gast.walk(tree))
+        return any(self._part_acts(part, given, within) for tree in trees for part in walk(tree))
 
     def _part_acts(self, part: gast.AST, given: Collection[str], within: Collection[object]) -> bool:
         match part:

@@ -10,7 +10,6 @@ that catches nothing, and a copy of its statements wherever control leaves them 
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NoReturn
@@ -35,6 +34,7 @@ from autobatch.frontend.syntax import (
     with_blocks,
 )
 from autobatch.frontend.texts import escaped
+from autobatch.frontend.trees import children, copy_of, walk
 from autobatch.frontend.undecorated import as_program
 
 
@@ -61,7 +61,7 @@ class Exceptions(Nested):
         values: Statements = []
         text = self.text(node.msg, values) if node.msg is not None else ""
         test = self.expression(node.test)
-        if any(isinstance(part, gast.Is | gast.IsNot) for part in gast.walk(node.test)):
+        if any(isinstance(part, gast.Is | gast.IsNot) for part in walk(node.test)):
             test = self.temporary(test, "cond")  # which may ask whether a variable is None
         arguments = [test, constant(self.written(node.test), node), constant(text, node)]
         if values:
@@ -226,7 +226,7 @@ class Exceptions(Nested):
             kinds = {each for each in raised_by(self.source, body) if issubclass(each, self.classes(handler))}
         except UnknownRaised:
             return [handler]
-        texts = (part for s in handler.body for part in gast.walk(s) if held.says(part, name))
+        texts = (part for s in handler.body for part in walk(s) if held.says(part, name))
         if (text := next(texts, None)) is not None:
             self.refuse(
                 text,
@@ -237,7 +237,7 @@ class Exceptions(Nested):
         found = []
         for kind in sorted(kinds, key=lambda each: (-len(each.__mro__), each.__name__)):
             reference = load(self.bind("kind", held.by_statement(kind)), handler)
-            one = _at(gast.ExceptHandler(type=reference, name=handler.name, body=copy.deepcopy(handler.body)), handler)
+            one = _at(gast.ExceptHandler(type=reference, name=handler.name, body=copy_of(handler.body)), handler)
             one.held = held.variable(kind)
             self.temporaries.add(one.held)
             self.emit(assign(one.held, support("absent", [], handler), handler), handler)
@@ -322,11 +322,11 @@ class Exceptions(Nested):
 
     def reads(self, handler: gast.ExceptHandler, name: str) -> list[gast.Name]:
         """Where a clause reads what its exception holds."""
-        raises = [part for s in handler.body for part in gast.walk(s) if isinstance(part, gast.Raise)]
+        raises = [part for s in handler.body for part in walk(s) if isinstance(part, gast.Raise)]
         allowed = {id(part) for node in raises for part in (node.exc, node.cause)}
-        calls = [part for s in handler.body for part in gast.walk(s) if isinstance(part, gast.Call)]
+        calls = [part for s in handler.body for part in walk(s) if isinstance(part, gast.Call)]
         allowed |= {id(call.args[0]) for call in calls if self.static_value(call.func) is isinstance and call.args}
-        parts = (part for s in handler.body for part in gast.walk(s) if isinstance(part, gast.Name) and part.id == name)
+        parts = (part for s in handler.body for part in walk(s) if isinstance(part, gast.Name) and part.id == name)
         return [part for part in parts if id(part) not in allowed]
 
     def refuse_value(self, node: gast.Name) -> NoReturn:
@@ -369,7 +369,7 @@ class Exceptions(Nested):
 
 def _asks_for_class(handler: gast.ExceptHandler, name: str | None) -> bool:
     """Whether a clause raises again what it caught, or asks for its class."""
-    for part in (part for statement in handler.body for part in gast.walk(statement)):
+    for part in (part for statement in handler.body for part in walk(statement)):
         if isinstance(part, gast.Raise) and (part.exc is None or (name and getattr(part.exc, "id", None) == name)):
             return True
         if name and isinstance(part, gast.Call) and part.args and getattr(part.args[0], "id", None) == name:
@@ -390,7 +390,7 @@ def _reads_outside(nodes: Iterable[gast.AST], name: str) -> bool:
         if isinstance(node, gast.ExceptHandler) and node.name is not None and node.name.id == name:
             continue
         whole = isinstance(node, gast.expr | gast.FunctionDef)
-        if (name in names(node)) if whole else _reads_outside(gast.iter_child_nodes(node), name):
+        if (name in names(node)) if whole else _reads_outside(children(node), name):
             return True
     return False
 

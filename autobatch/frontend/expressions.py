@@ -34,6 +34,7 @@ from autobatch.frontend.syntax import (
     support,
     thunk,
 )  # fmt: skip
+from autobatch.frontend.trees import children, walk
 from autobatch.language.asking import SPECIAL_NAMES
 from autobatch.language.numpy import ATTRIBUTES
 
@@ -58,7 +59,7 @@ def is_sequence(node: gast.AST, names: Container[str] = ()) -> bool:
 
 def _sequences(tree: gast.AST) -> set[str]:
     """The names to which a list or a tuple is assigned somewhere."""
-    pairs = [(target, n.value) for n in gast.walk(tree) if isinstance(n, gast.Assign) for target in n.targets]
+    pairs = [(target, n.value) for n in walk(tree) if isinstance(n, gast.Assign) for target in n.targets]
     for target, value in pairs:  # which the parts of `a, b = x, y` make longer
         if isinstance(target, gast.Tuple) and isinstance(value, gast.Tuple):
             pairs += zip(target.elts, value.elts, strict=False)
@@ -73,7 +74,7 @@ def _parts(node: gast.AST) -> Iterator[gast.AST]:
     if isinstance(node, gast.Dict):
         yield from (part for pair in zip(node.keys, node.values, strict=True) for part in pair if part is not None)
     else:
-        yield from gast.iter_child_nodes(node)
+        yield from children(node)
 
 
 class Expressions(Scope):
@@ -170,7 +171,7 @@ class Expressions(Scope):
         return done
 
     def changes_anything(self, node: gast.AST) -> bool:
-        return any(self.may_change(part) for part in gast.walk(node))
+        return any(self.may_change(part) for part in walk(node))
 
     def may_change(self, node: gast.AST) -> bool:
         """Whether this is a call that may get an array, a list or an object, and change it in place."""
@@ -198,7 +199,7 @@ class Expressions(Scope):
         if self.static_value(value) is not UNKNOWN:  # a function that is known, such as math.sqrt
             return value
         looks_up = gast.Subscript | gast.Attribute | gast.Call | gast.BinOp
-        reads = any(isinstance(part, looks_up) for part in gast.walk(value)) and not is_support(value)
+        reads = any(isinstance(part, looks_up) for part in walk(value)) and not is_support(value)
         return self.temporary(value, "before") if reads and isinstance(value, gast.expr) else value
 
     def pinned_method(self, function: gast.AST) -> gast.AST:
@@ -237,7 +238,7 @@ class Expressions(Scope):
         name = node.target.id
         at = (node.lineno, node.col_offset)
         test = self.statement.test if isinstance(self.statement, gast.If | gast.While) else self.statement
-        early = [n for n in gast.walk(test) if isinstance(n, gast.Name) and (n.lineno, n.col_offset) < at]
+        early = [n for n in walk(test) if isinstance(n, gast.Name) and (n.lineno, n.col_offset) < at]
         if any(n.id == name and isinstance(n.ctx, gast.Load) for n in early) or (
             isinstance(self.statement, gast.AugAssign) and self.statement.target.id == name
         ):
@@ -250,7 +251,7 @@ class Expressions(Scope):
         value = self.expression(node.value)
         self.out.append(assign(name, value, node))
         self.merge_last()
-        again = [n for n in gast.walk(test) if isinstance(n, gast.NamedExpr) and n.target.id == name]
+        again = [n for n in walk(test) if isinstance(n, gast.NamedExpr) and n.target.id == name]
         return load(name, node) if len(again) < 2 else self.temporary(load(name, node), name)
 
     def pop(self, node: gast.NamedExpr) -> gast.AST:
@@ -456,5 +457,5 @@ class Expressions(Scope):
     def call_inside(self, node: gast.AST) -> gast.Call | None:
         """The first call of a function of the program in a lambda, a nested function or a comprehension."""
         inner = bound_names(node)
-        calls = (part for part in gast.walk(node) if isinstance(part, gast.Call) and not set(names(part.func)) & inner)
+        calls = (part for part in walk(node) if isinstance(part, gast.Call) and not set(names(part.func)) & inner)
         return next((call for call in calls if self.callee(call.func) or self.choices_at(call)), None)

@@ -14,6 +14,7 @@ from autobatch import errors
 from autobatch.frontend.refusals import refusal, together
 from autobatch.frontend.source import Source
 from autobatch.frontend.syntax import SCOPES, bound_names, root_of
+from autobatch.frontend.trees import walk
 
 _STATEMENTS = (
     gast.Assign, gast.AugAssign, gast.AnnAssign, gast.Expr, gast.If, gast.While, gast.For, gast.Try,
@@ -116,7 +117,7 @@ class _Fence(gast.NodeVisitor):
             self.visit(target.slice)
 
     def visit_For(self, node: gast.For) -> None:
-        if any(isinstance(part, gast.Subscript | gast.Attribute) for part in gast.walk(node.target)):
+        if any(isinstance(part, gast.Subscript | gast.Attribute) for part in walk(node.target)):
             self.refuse(
                 node.target,
                 "a loop whose variable is an item or an attribute",

@@ -12,7 +12,6 @@ generators.py.
 from __future__ import annotations
 
 import builtins
-import copy
 from dataclasses import replace
 from typing import Any
 
@@ -23,12 +22,13 @@ from autobatch.frontend.iterators import text_of
 from autobatch.frontend.refusals import refusal
 from autobatch.frontend.source import Source
 from autobatch.frontend.syntax import Namer, Statements, assigned_names, if_, load, names
+from autobatch.frontend.trees import copy_of, walk
 
 
 def with_generator_functions(source: Source) -> Source:
-    if not any(isinstance(part, gast.GeneratorExp) for part in gast.walk(source.tree)):
+    if not any(isinstance(part, gast.GeneratorExp) for part in walk(source.tree)):
         return source
-    tree = copy.deepcopy(source.tree)  # the caller keeps its tree
+    tree = copy_of(source.tree)  # the caller keeps its tree
     _Lazily(source).visit(tree)
     return replace(source, tree=tree)
 
@@ -97,7 +97,7 @@ def _function(name: str, node: gast.GeneratorExp) -> gast.FunctionDef:
         body = [gast.copy_location(loop, generator.target)]
     definition = gast.parse(f"def {name}(): pass").body[0]
     definition.body = body
-    for part in gast.walk(definition):
+    for part in walk(definition):
         if not hasattr(part, "lineno"):
             gast.copy_location(part, node)
     return gast.copy_location(definition, node)

@@ -40,6 +40,7 @@ from autobatch.frontend.syntax import (
     renamed,
     while_true,
 )
+from autobatch.frontend.trees import children, walk
 
 _YIELDS = (gast.Yield, gast.YieldFrom)
 
@@ -211,11 +212,11 @@ class Generators(gast.NodeTransformer):
         return isinstance(node, gast.Name) and node.id in self.functions
 
     def check(self, tree: gast.FunctionDef) -> None:
-        statements = [n.value for n in gast.walk(tree) if isinstance(n, gast.Expr)]
-        for part in gast.walk(tree):
+        statements = [n.value for n in walk(tree) if isinstance(n, gast.Expr)]
+        for part in walk(tree):
             if isinstance(part, _YIELDS) and not any(part is value for value in statements):
                 self.refuse(part, "a `yield` whose value is used", "make it a statement of its own.", kind="yield")
-            if isinstance(part, gast.Try) and any(isinstance(inner, _YIELDS) for inner in gast.walk(part)):
+            if isinstance(part, gast.Try) and any(isinstance(inner, _YIELDS) for inner in walk(part)):
                 self.refuse(part, "`yield` inside `try`", "yield after it.", kind="yield")
             if isinstance(part, gast.FunctionDef) and part is not tree:
                 self.refuse(part, "a function inside a generator", "define it outside.", kind="yield")
@@ -291,7 +292,7 @@ class _Written:
     def body(self, value: gast.AST, at: gast.AST) -> Statements:
         k = next(self.yields)
         body = [renamed(statement, {}) for statement in self.loop.body]
-        for part in (part for statement in body for part in gast.walk(statement)):
+        for part in (part for statement in body for part in walk(statement)):
             if isinstance(part, (gast.For, *COMPREHENSIONS)):
                 part.path = (*getattr(part, "path", ()), k)
         target = renamed(self.loop.target, {})
@@ -357,30 +358,28 @@ def _is_generator(node: gast.FunctionDef) -> bool:
         if isinstance(part, _YIELDS):
             return True
         if not isinstance(part, gast.FunctionDef | gast.Lambda):
-            pending += gast.iter_child_nodes(part)
+            pending += children(part)
     return False
 
 
 def is_endless(node: gast.FunctionDef) -> bool:
-    loops = (part for part in gast.walk(node) if isinstance(part, gast.While))
+    loops = (part for part in walk(node) if isinstance(part, gast.While))
     return any(isinstance(loop.test, gast.Constant) and loop.test.value for loop in loops)
 
 
 def ends(node: gast.FunctionDef) -> bool:
-    return any(isinstance(part, gast.Return | gast.Break | gast.Raise) for part in gast.walk(node))
+    return any(isinstance(part, gast.Return | gast.Break | gast.Raise) for part in walk(node))
 
 
 def _at(tree: Any, at: gast.AST) -> Any:
     """The tree, all of it where another stands."""
-    for part in gast.walk(tree):
+    for part in walk(tree):
         gast.copy_location(part, at)
     return tree
 
 
 def _number(body: Statements, number: int) -> None:
     """Tells the loops of one use of a generator from each other, and from those of another."""
-    loops = (
-        part for statement in body for part in gast.walk(statement) if isinstance(part, (gast.For, *COMPREHENSIONS))
-    )
+    loops = (part for statement in body for part in walk(statement) if isinstance(part, (gast.For, *COMPREHENSIONS)))
     for k, loop in enumerate(loops):
         loop.path = (*getattr(loop, "path", ()), f"generator {number} loop {k}")

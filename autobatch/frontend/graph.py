@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -16,6 +15,7 @@ from autobatch.frontend.core import Core, Helper, Target
 from autobatch.frontend.list_methods import CHANGES
 from autobatch.frontend.source import SUPPORT, compile_functions, function_definition, unparse
 from autobatch.frontend.syntax import Statements, load, names, renamed, support
+from autobatch.frontend.trees import copy_of, walk
 from autobatch.language import operators
 from autobatch.language.lists import from_outside, is_list
 
@@ -331,8 +331,8 @@ def _template(node: gast.AST, inputs: tuple[str, ...], outputs: tuple[str, ...])
         target = load(outputs[0], node)
         expression: gast.AST = gast.copy_location(gast.BinOp(left=target, op=node.op, right=node.value), node)
     else:
-        expression = _Plain().visit(copy.deepcopy(node.value))
-    called = [part.func for part in gast.walk(expression) if isinstance(part, gast.Call)]
+        expression = _Plain().visit(copy_of(node.value))
+    called = [part.func for part in walk(expression) if isinstance(part, gast.Call)]
     users = {function.id for function in called if isinstance(function, gast.Name)}
     own = {name: f"user_{name}" for name in users if hasattr(operators, name)}  # those stand without a prefix
     shown = own | {name: f"«{k}»" for k, name in enumerate(inputs)}

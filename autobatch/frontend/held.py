@@ -10,7 +10,6 @@ An exception of Python's that an operation may raise as well is of a class of ou
 
 from __future__ import annotations
 
-import copy
 import functools
 import re
 from types import FunctionType
@@ -20,6 +19,7 @@ import gast
 from autobatch import ir
 from autobatch.context import is_users
 from autobatch.frontend.syntax import support
+from autobatch.frontend.trees import copy_of
 
 # What operations raise for members.
 RAISED = (ZeroDivisionError, OverflowError, IndexError, KeyError, ValueError, AssertionError, StopIteration)
@@ -46,7 +46,7 @@ def own_init(kind: type) -> FunctionType | None:
 
 def without_texts(call: gast.Call) -> list[gast.AST]:
     """The arguments of an exception; what texts say is not kept."""
-    return [support("untold", [], each) if is_text(each) else copy.deepcopy(each) for each in call.args]
+    return [support("untold", [], each) if is_text(each) else copy_of(each) for each in call.args]
 
 
 def says(node: gast.AST, name: str) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import builtins
-import copy
 from typing import Any
 
 import gast
 
 from autobatch.frontend.syntax import index_value, is_place, late_names, names, support, thunk
+from autobatch.frontend.trees import copy_of
 
 
 class InScope(gast.NodeTransformer):
@@ -33,7 +33,7 @@ class InScope(gast.NodeTransformer):
             return node
         sides = [node.left, *node.comparators]
         first, *more = (
-            self.desugarer.compared(copy.deepcopy(left), op, right, node)
+            self.desugarer.compared(copy_of(left), op, right, node)
             for left, op, right in zip(sides, node.ops, sides[1:], strict=False)
         )
         for each in more:

@@ -22,6 +22,7 @@ from autobatch.frontend.syntax import (
     store,
     support,
 )
+from autobatch.frontend.trees import walk
 
 
 def rewrite(source: Source) -> tuple[gast.FunctionDef, bool]:
@@ -71,11 +72,11 @@ class Rewriter(gast.NodeTransformer):
 
     def is_later(self, target: gast.AST, value: gast.AST) -> bool:
         """Whether it matters that Python evaluates the target after the value."""
-        places = [part for part in gast.walk(target) if isinstance(part, gast.Subscript | gast.Attribute)]
+        places = [part for part in walk(target) if isinstance(part, gast.Subscript | gast.Attribute)]
         indices = [place.slice for place in places if isinstance(place, gast.Subscript)]
         inside = any(not isinstance(place.value, gast.Name) for place in places)
         moves = inside or any(not isinstance(index, gast.Constant) for index in indices)
-        return may_act(target) or (moves and any(map(self.may_change, gast.walk(value))))
+        return may_act(target) or (moves and any(map(self.may_change, walk(value))))
 
     def may_change(self, node: gast.AST) -> bool:
         """Whether this may change a variable: a call of what is neither a builtin nor of a module."""
@@ -170,7 +171,7 @@ def _stores_item(target: gast.AST) -> bool:
 def _owners_of_items(target: gast.AST) -> list[str | None]:
     """The variables, or None for what is none, of which the target has items."""
     owners = []
-    for node in gast.walk(target):
+    for node in walk(target):
         if isinstance(node, gast.Subscript | gast.Attribute) and isinstance(node.ctx, gast.Store):
             root = root_of(node)
             owners.append(root.id if isinstance(root, gast.Name) else None)

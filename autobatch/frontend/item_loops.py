@@ -9,7 +9,6 @@ for p, dx in zip(ps, steps):    for k, dx in zip(indices(ps), steps):
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -28,6 +27,7 @@ from autobatch.frontend.syntax import (
     store,
     support,
 )
+from autobatch.frontend.trees import children, copy_of, walk
 
 # What zip may go through as it stands: a name for it would keep an iterator.
 _LAZY = ("range", "reversed", "enumerate", "zip", "map", "filter")
@@ -103,7 +103,7 @@ class _ItemLoops(gast.NodeTransformer):
         root = root_of(of)
         if not isinstance(root, gast.Name) or root.id not in self.own:
             return False
-        parts = [part for statement in node.body for part in gast.walk(statement)]
+        parts = [part for statement in node.body for part in walk(statement)]
         inside = {id(part) for part in parts}
         beside = {id(name) for part in parts for name in _other_attributes(part, of)}
         mentions = any(isinstance(p, gast.Name) and p.id == root.id and id(p) not in beside for p in parts)
@@ -116,7 +116,7 @@ class _ItemLoops(gast.NodeTransformer):
 def _other_attributes(node: gast.AST, items: gast.AST) -> Iterator[gast.Name]:
     """``self`` of ``self.dt``, beside a loop over ``self.bodies``."""
     called = [node.func] if isinstance(node, gast.Call) else []
-    for part in gast.iter_child_nodes(node):
+    for part in children(node):
         match items, part:
             case gast.Attribute(value=gast.Name(id=owner), attr=own), gast.Attribute(
                 value=gast.Name(id=name), attr=other
@@ -127,10 +127,10 @@ def _other_attributes(node: gast.AST, items: gast.AST) -> Iterator[gast.Name]:
 
 def _reads(name: str, scope: gast.AST) -> Iterator[gast.Name]:
     """Where a variable of this scope is read, but for loops over it, which set it before."""
-    for node in gast.iter_child_nodes(scope):
+    for node in children(scope):
         if isinstance(node, gast.Name) and node.id == name and isinstance(node.ctx, gast.Load):
             yield node
-        if isinstance(node, gast.For) and any(getattr(part, "id", None) == name for part in gast.walk(node.target)):
+        if isinstance(node, gast.For) and any(getattr(part, "id", None) == name for part in walk(node.target)):
             beside = gast.Module(body=[node.iter, *node.orelse], type_ignores=[])
             yield from _reads(name, beside)
         elif not (isinstance(node, SCOPES) and name in bound_names(node)):
@@ -154,4 +154,4 @@ class _Items(gast.NodeTransformer):
         self.name, self.item = name, item
 
     def visit_Name(self, node: gast.Name) -> gast.AST:
-        return gast.copy_location(copy.deepcopy(self.item), node) if node.id == self.name else node
+        return gast.copy_location(copy_of(self.item), node) if node.id == self.name else node

@@ -25,6 +25,7 @@ from autobatch.frontend.syntax import (
     store,
     support,
 )
+from autobatch.frontend.trees import walk
 from autobatch.tracing.objects import makes_objects
 
 # By the method's name: the operator, and what it gets before the method's own arguments.
@@ -68,15 +69,13 @@ class ListMethods(Rewriter):
     @cached_property
     def lists(self) -> set[str]:
         """The variables that get a list's display somewhere."""
-        assigned = (
-            node for node in gast.walk(self.source.tree) if isinstance(node, gast.Assign) and _is_list(node.value)
-        )
+        assigned = (node for node in walk(self.source.tree) if isinstance(node, gast.Assign) and _is_list(node.value))
         return {target.id for node in assigned for target in node.targets if isinstance(target, gast.Name)}
 
     @cached_property
     def objects(self) -> set[str]:
         """The variables that get an object of the user's classes somewhere."""
-        nodes = [node for node in gast.walk(self.source.tree) if isinstance(node, gast.Assign | gast.AnnAssign)]
+        nodes = [node for node in walk(self.source.tree) if isinstance(node, gast.Assign | gast.AnnAssign)]
         made = [node for node in nodes if self.makes_object(node.value)]
         targets = [target for node in made for target in getattr(node, "targets", None) or [node.target]]
         own = [self.source.tree.args.args[0].id] if CLASS in self.source.static else []
@@ -148,7 +147,7 @@ class ListMethods(Rewriter):
     def may_move(self, item: gast.Subscript, argument: Any) -> bool:
         """Whether evaluating an argument may put other items where this one is: Python has looked it up before."""
         whole, root = unparse(as_load(item.value)), getattr(root_of(item), "id", None)
-        for part in gast.walk(argument) if isinstance(argument, gast.AST) else ():
+        for part in walk(argument) if isinstance(argument, gast.AST) else ():
             match part:
                 case gast.Call(func=gast.Name(id=name)) if self.effects.acts(part):
                     nested = self.effects.functions.get(name)
@@ -210,7 +209,7 @@ def _is_list(node: gast.AST) -> bool:
 def _tables(tree: gast.AST) -> set[str]:
     """The variables that get a list of lists somewhere, or a list as an item."""
     pairs: list[tuple[gast.AST, gast.AST]] = []
-    for node in gast.walk(tree):
+    for node in walk(tree):
         match node:
             case gast.Assign(targets=[gast.Tuple(elts=targets)], value=gast.Tuple(elts=values)):
                 pairs += zip(targets, values, strict=False)

@@ -35,6 +35,7 @@ from autobatch.frontend.syntax import (
     support,
     while_true,
 )  # fmt: skip
+from autobatch.frontend.trees import walk
 from autobatch.language.looping import ROLLED, alike, unroll
 from autobatch.language.values import is_tensor
 
@@ -125,7 +126,7 @@ class Loops(Calls):
 
     def range_loop(self, node: gast.For, call: gast.Call) -> None:
         bounds = self.in_order(call.args)
-        bounds = [self.temporary(b, "bound") if any(map(runs_method, gast.walk(b))) else b for b in bounds]
+        bounds = [self.temporary(b, "bound") if any(map(runs_method, walk(b))) else b for b in bounds]
         bounds = [b if _is_int(b) else support("integer", [b], b) for b in bounds]
         start = bounds[0] if len(bounds) > 1 else constant(0, node)
         stop = self.named(bounds[1] if len(bounds) > 1 else bounds[0], "stop")
@@ -158,7 +159,7 @@ class Loops(Calls):
 
     def may_grow_lists(self, loop: gast.AST) -> bool:
         """Whether the body may change the length of a list that the loop goes through."""
-        calls = (n for s in getattr(loop, "body", ()) for n in gast.walk(s) if isinstance(n, gast.Call))
+        calls = (n for s in getattr(loop, "body", ()) for n in walk(s) if isinstance(n, gast.Call))
         return any(is_method(call) or self.callee(call.func) is not None for call in calls)
 
     def counted_loop(self, node: gast.For, position: str, more: gast.AST, item: gast.AST, step: gast.AST) -> None:
@@ -318,10 +319,10 @@ class Loops(Calls):
         bound = {} if known is UNKNOWN else self.bound_target(node.target, known)
         fixed = {name: static for name, static in bound.items() if name not in assigned_names(node.body)}
         body = [renamed(statement, fixed) for statement in node.body]
-        for part in (part for statement in body for part in gast.walk(statement)):
+        for part in (part for statement in body for part in walk(statement)):
             if isinstance(part, (gast.For, *COMPREHENSIONS)):
                 part.path = (*getattr(part, "path", ()), k)
-        targets = [n.id for n in gast.walk(node.target) if isinstance(n, gast.Name)]
+        targets = [n.id for n in walk(node.target) if isinstance(n, gast.Name)]
         if set(targets) <= set(fixed) and not any(self.is_read_outside(name, node.body) for name in targets):
             return body
         return [gast.copy_location(gast.Assign(targets=[node.target], value=item, type_comment=None), node), *body]
@@ -407,7 +408,7 @@ class Loops(Calls):
         first = node.generators[0].iter
         if isinstance(first, gast.Call) and self.static_value(first.func) is unroll:
             return True
-        parts = [part for part in gast.walk(node) if part is not node]
+        parts = [part for part in walk(node) if part is not node]
         return any(
             isinstance(part, gast.IfExp | gast.BoolOp | gast.Not)
             or (isinstance(part, gast.Compare) and (len(part.ops) > 1 or isinstance(part.ops[0], gast.In | gast.NotIn)))
@@ -433,7 +434,7 @@ def split_walrus(test: gast.AST) -> tuple[gast.AST, gast.AST | None]:
     if not (isinstance(test, gast.BoolOp) and isinstance(test.op, gast.And)):
         return test, None
     first, *rest = test.values
-    if not any(isinstance(part, gast.NamedExpr) for value in rest for part in gast.walk(value)):
+    if not any(isinstance(part, gast.NamedExpr) for value in rest for part in walk(value)):
         return test, None
     whole = rest[0] if len(rest) == 1 else gast.copy_location(gast.BoolOp(op=test.op, values=rest), rest[0])
     return first, whole
@@ -473,5 +474,5 @@ def _is_int(node: gast.AST) -> bool:
 
 
 def _reads(name: str, trees: Sequence[gast.AST]) -> int:
-    nodes = (n for tree in trees for n in gast.walk(tree))
+    nodes = (n for tree in trees for n in walk(tree))
     return sum(isinstance(n, gast.Name) and n.id == name and isinstance(n.ctx, gast.Load) for n in nodes)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import builtins
 import collections
-import copy
 import math
 from dataclasses import replace
 
@@ -31,6 +30,7 @@ from autobatch.frontend.syntax import (
     renamed,
     store,
 )
+from autobatch.frontend.trees import copy_of, walk
 
 TAKE_ALL = (
     builtins.sum, builtins.list, builtins.tuple, builtins.sorted, builtins.min, builtins.max, builtins.set,
@@ -44,16 +44,16 @@ _COLLECT = (builtins.list, builtins.tuple, builtins.sorted, builtins.set, builti
 def without_maps(source: Source) -> Source:
     """The function with comprehensions of what differs between members in place of its maps."""
     maps = _Maps(source)
-    if not any(isinstance(node, gast.Call) and maps.parts(node) for node in gast.walk(source.tree)):
+    if not any(isinstance(node, gast.Call) and maps.parts(node) for node in walk(source.tree)):
         return source
-    return replace(source, tree=maps.visit(copy.deepcopy(source.tree)))  # the caller keeps its tree
+    return replace(source, tree=maps.visit(copy_of(source.tree)))  # the caller keeps its tree
 
 
 class _Maps(gast.NodeTransformer):
     def __init__(self, source: Source):
         self.source, self.namer, self.effects = source, Namer(source.tree), Effects(source)
         self.caught = False  # whether this stands in a `try`
-        inner = {name for node in gast.walk(source.tree) if isinstance(node, SCOPES) for name in bound_names(node)}
+        inner = {name for node in walk(source.tree) if isinstance(node, SCOPES) for name in bound_names(node)}
         self.locals = {*source.parameters, *assigned_names(source.tree.body), *inner}
 
     def is_builtin(self, node: gast.AST, *functions: object) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,11 +11,12 @@ import gast
 from autobatch.frontend.refusals import refusal
 from autobatch.frontend.source import Source
 from autobatch.frontend.syntax import Namer, Statements, assign, constant, load, renamed
+from autobatch.frontend.trees import copy_of, walk
 
 
 def without_match(source: Source) -> Source:
     """The function without ``match``: of values, classes and sequences, of which parts may get names."""
-    if not any(isinstance(node, gast.Match) for node in gast.walk(source.tree)):
+    if not any(isinstance(node, gast.Match) for node in walk(source.tree)):
         return source
     return replace(source, tree=_Matches(source).visit(source.tree))
 
@@ -43,7 +43,7 @@ class _Matches(gast.NodeTransformer):
         for each in reversed(node.cases):
             case = _Case()
             self.pattern(each.pattern, subjects, is_tuple, case, node)
-            bindings = [assign(name, copy.deepcopy(subject), node) for name, subject in case.bound.items()]
+            bindings = [assign(name, copy_of(subject), node) for name, subject in case.bound.items()]
             body = [*bindings, *(made for s in each.body for made in _listed(self.visit(s)))]
             tests = case.tests
             names_alone = all(isinstance(subject, gast.Name) for subject in case.bound.values())
@@ -165,17 +165,17 @@ _WHOLE = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, t
 
 
 def _call(function: str, arguments: list[gast.AST], at: gast.AST) -> gast.AST:
-    call = gast.Call(func=load(function, at), args=[*map(copy.deepcopy, arguments)], keywords=[])
+    call = gast.Call(func=load(function, at), args=[*map(copy_of, arguments)], keywords=[])
     return gast.copy_location(call, at)
 
 
 def _item(subject: gast.AST, index: gast.AST, at: gast.AST) -> gast.AST:
-    item = gast.Subscript(value=copy.deepcopy(subject), slice=copy.deepcopy(index), ctx=gast.Load())
+    item = gast.Subscript(value=copy_of(subject), slice=copy_of(index), ctx=gast.Load())
     return gast.copy_location(item, at)
 
 
 def _attribute(subject: gast.AST, name: str, at: gast.AST) -> gast.AST:
-    return gast.copy_location(gast.Attribute(value=copy.deepcopy(subject), attr=name, ctx=gast.Load()), at)
+    return gast.copy_location(gast.Attribute(value=copy_of(subject), attr=name, ctx=gast.Load()), at)
 
 
 def _if_all(tests: list[gast.AST], body: Statements, orelse: Statements) -> Statements:
@@ -187,11 +187,11 @@ def _if_all(tests: list[gast.AST], body: Statements, orelse: Statements) -> Stat
 
 
 def _reads(tree: gast.AST) -> Iterator[str]:
-    return (n.id for n in gast.walk(tree) if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Load))
+    return (n.id for n in walk(tree) if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Load))
 
 
 def _compared(subject: gast.AST, operator: gast.AST, value: gast.AST) -> gast.AST:
-    compare = gast.Compare(left=copy.deepcopy(subject), ops=[operator], comparators=[copy.deepcopy(value)])
+    compare = gast.Compare(left=copy_of(subject), ops=[operator], comparators=[copy_of(value)])
     return gast.copy_location(compare, value)
 
 

@@ -8,7 +8,6 @@ function or lambda with a name is straight-line code: its definition is put into
 
 from __future__ import annotations
 
-import copy
 import functools
 from typing import Any
 
@@ -32,6 +31,7 @@ from autobatch.frontend.syntax import (
     renamed,
     root_of,
 )
+from autobatch.frontend.trees import copy_of, walk
 from autobatch.language.values import is_tensor
 
 _CONTROL_FLOW = (
@@ -82,7 +82,7 @@ class Nested(Sorting):
 
     def is_lifted(self, node: gast.FunctionDef) -> bool:
         around = [*self.rest, node]
-        called = {id(n.func) for s in around for n in gast.walk(s) if isinstance(n, gast.Call)}
+        called = {id(n.func) for s in around for n in walk(s) if isinstance(n, gast.Call)}
         if not all(id(use) in called for s in around for use in _uses(node.name, s)):
             return False
         return self.is_program(node)
@@ -103,7 +103,7 @@ class Nested(Sorting):
         branches = any(
             self.is_control_flow(part) or (isinstance(part, gast.Call) and is_autobatched(part.func))
             for statement in node.body
-            for part in gast.walk(statement)
+            for part in walk(statement)
         )
         branches = branches or _changes_what_is_given(node)
         if not branches and not _uses(node.name, node):
@@ -143,7 +143,7 @@ class Nested(Sorting):
                     defaults[k] = self.temporary(self.expression(default), "default")
                 else:
                     self.check_default(default, known)
-        for part in gast.walk(function):
+        for part in walk(function):
             if isinstance(part, gast.Nonlocal | gast.Global):
                 self.refuse(
                     part,
@@ -169,7 +169,7 @@ class Nested(Sorting):
                 kind="kept-closure",
             )
         new = self.namer.fresh(name) if name in self.helpers else name
-        original = renamed(copy.deepcopy(definition), {name: new})
+        original = renamed(copy_of(definition), {name: new})
         self.rename_rest(name, new)
         try:
             body = renamed(self.in_scope(function), {name: new})
@@ -195,7 +195,7 @@ class Nested(Sorting):
             )
 
     def is_used_at_once(self, use: gast.Name) -> bool:
-        calls = [n for s in self.rest for n in gast.walk(s) if isinstance(n, gast.Call)]
+        calls = [n for s in self.rest for n in walk(s) if isinstance(n, gast.Call)]
         return any(n.func is use or use in n.args or any(k.value is use for k in n.keywords) for n in calls)
 
     def rename_rest(self, old: str, new: str) -> None:
@@ -238,8 +238,8 @@ class Nested(Sorting):
         if isinstance(node, gast.Lambda) and (
             set(late_names(node)) & (self.locals | self.temporaries)
             or self.call_inside(node)
-            or any(isinstance(part, gast.IfExp | gast.BoolOp | gast.Not) for part in gast.walk(node.body))
-            or (self.comprehensions_apart and any(isinstance(part, COMPREHENSIONS) for part in gast.walk(node.body)))
+            or any(isinstance(part, gast.IfExp | gast.BoolOp | gast.Not) for part in walk(node.body))
+            or (self.comprehensions_apart and any(isinstance(part, COMPREHENSIONS) for part in walk(node.body)))
         ):
             return self.made(definition_of(node, self.namer.fresh("function")), ())
         value = self.static_value(node)
@@ -345,7 +345,7 @@ class Nested(Sorting):
 
 def _changes_what_is_given(function: gast.FunctionDef) -> bool:
     """Whether a function may change in place what it has not made itself."""
-    parts = [part for statement in function.body for part in gast.walk(statement)]
+    parts = [part for statement in function.body for part in walk(statement)]
     roots = {getattr(_root_of_change(part), "id", None) for part in parts}
     if roots - bound_names(function) - {None}:
         return True  # of what it captures; changes of its own variables have become calls
@@ -358,7 +358,7 @@ def _changes_what_is_given(function: gast.FunctionDef) -> bool:
     for part in parts:
         if isinstance(part, gast.Assign) and not _is_change(part.value):
             fresh = isinstance(part.value, _MADE_HERE)
-            names = [n.id for target in part.targets for n in gast.walk(target) if isinstance(n, gast.Name)]
+            names = [n.id for target in part.targets for n in walk(target) if isinstance(n, gast.Name)]
             found |= {name: fresh and found.get(name, True) for name in names}
     return any(not found.get(name, False) for name in changed)
 
@@ -401,7 +401,7 @@ def _is_change(node: gast.AST) -> bool:
 def _kept_scopes(function: gast.AST) -> list[gast.AST]:
     """The functions and generators that a function makes, but for those that are called, or taken in by a builtin."""
     body = function.body if isinstance(function.body, list) else [function.body]
-    inner = [part for statement in body for part in gast.walk(statement)]
+    inner = [part for statement in body for part in walk(statement)]
     calls = [part for part in inner if isinstance(part, gast.Call)]
     at_once = {id(a) for c in calls if getattr(c.func, "id", None) in _AT_ONCE for a in (*c.args, *c.keywords)}
     at_once |= {id(part.value) for part in inner if isinstance(part, gast.keyword) and id(part) in at_once}
@@ -424,5 +424,5 @@ def _with_captured(arguments: gast.arguments, captured: tuple[str, ...]) -> gast
 
 
 def _uses(name: str, tree: gast.AST) -> list[gast.Name]:
-    loads = (n for n in gast.walk(tree) if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Load))
+    loads = (n for n in walk(tree) if isinstance(n, gast.Name) and isinstance(n.ctx, gast.Load))
     return [n for n in loads if n.id == name]

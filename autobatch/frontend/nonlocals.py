@@ -10,7 +10,6 @@ return count
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -19,6 +18,7 @@ import gast
 
 from autobatch.frontend.source import Source
 from autobatch.frontend.syntax import assign, assigned_names, constant, load, parameter_names
+from autobatch.frontend.trees import children, copy_of, walk
 
 
 def without_nonlocals(source: Source) -> Source:
@@ -30,7 +30,7 @@ def without_nonlocals(source: Source) -> Source:
     names = {*given, *(name for name, at in first.items() if at is not None)}
     if not names:
         return source
-    tree = copy.deepcopy(tree)  # the caller keeps its tree
+    tree = copy_of(tree)  # the caller keeps its tree
     body = [_boxed(name, tree) for name in given]
     for k, statement in enumerate(tree.body):
         new = [name for name in names if first.get(name) == k]
@@ -69,13 +69,13 @@ def _within(body: Iterable[gast.AST], kind: type) -> Iterator[Any]:
         if isinstance(node, kind):
             yield node
         if not isinstance(node, gast.FunctionDef | gast.Lambda):
-            yield from _within(gast.iter_child_nodes(node), kind)
+            yield from _within(children(node), kind)
 
 
 def _first(name: str, tree: gast.FunctionDef) -> int | None:
     """Which statement of the body gives the name its first value; None: it may be another, or what it uses itself."""
     for k, statement in enumerate(tree.body):
-        uses = [part for part in gast.walk(statement) if isinstance(part, gast.Name) and part.id == name]
+        uses = [part for part in walk(statement) if isinstance(part, gast.Name) and part.id == name]
         if uses:
             stores = all(isinstance(use.ctx, gast.Store) for use in uses)
             return k if stores and isinstance(statement, gast.Assign | gast.AnnAssign) else None
@@ -119,7 +119,7 @@ class _Items(gast.NodeTransformer):
         return arguments
 
     def in_comprehension(self, node: gast.AST) -> gast.AST:
-        targets = (part for g in node.generators for part in gast.walk(g.target) if isinstance(part, gast.Name))
+        targets = (part for g in node.generators for part in walk(g.target) if isinstance(part, gast.Name))
         outer, self.names = self.names, self.names - {part.id for part in targets}
         node, self.names = self.generic_visit(node), outer
         return node

@@ -27,6 +27,7 @@ from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.source import read, unparse
 from autobatch.frontend.syntax import as_load, assign, constant, index_value, load, root_of, support
 from autobatch.frontend.texts import Texts
+from autobatch.frontend.trees import copy_of, walk
 from autobatch.language.operand_order import REFLECTED
 
 Method = tuple[type, Callee]  # of a class
@@ -102,7 +103,7 @@ class Objects(Texts):
         return False
 
     def may_run_early(self, node: gast.AST) -> bool:
-        calls = any(_is_acting_method(part) or self.is_of_program(part) for part in gast.walk(node))
+        calls = any(_is_acting_method(part) or self.is_of_program(part) for part in walk(node))
         return super().may_run_early(node) and not calls
 
     def method_call(self, node: gast.Call) -> gast.AST | None:
@@ -180,7 +181,7 @@ class Objects(Texts):
     def call_of(self, callee: Callee, node: gast.AST, receiver: gast.AST, part: str) -> gast.Call:
         """The call of a method as a function, with what stands beside the object."""
         arguments, keywords = [], []
-        match part, copy.deepcopy(node):
+        match part, copy_of(node):
             case "func" | "callee", gast.Call(args=arguments, keywords=keywords):
                 pass
             case "left", gast.BinOp(right=other) | gast.Compare(comparators=[other]):
@@ -200,7 +201,7 @@ class Objects(Texts):
         if not isinstance(node, gast.Subscript):
             return node
         value, index = self.place(node.value), node.slice
-        if any(isinstance(part, gast.Call | gast.NamedExpr) for part in gast.walk(index)):
+        if any(isinstance(part, gast.Call | gast.NamedExpr) for part in walk(index)):
             index = self.temporary(self.expression(index_value(index)), "index")
         return gast.copy_location(gast.Subscript(value=value, slice=index, ctx=node.ctx), node)
 
@@ -255,7 +256,7 @@ def _acts(method: Any) -> bool:
 
 def _may_change_itself(method: Callee) -> bool:
     """Whether a method may change its object: by an attribute, an item, or what it calls or hands a variable to."""
-    for part in gast.walk(read(method.function, {}).tree):
+    for part in walk(read(method.function, {}).tree):
         store = isinstance(part, gast.Attribute | gast.Subscript) and not isinstance(part.ctx, gast.Load)
         call = isinstance(part, gast.Call) and not isinstance(part.func, gast.Name)
         handed_on = isinstance(part, gast.Call) and any(isinstance(a, gast.Name) for a in part.args)
@@ -284,7 +285,7 @@ def _value(argument: gast.AST) -> gast.AST:
 
 def _may_move(owner: str, argument: gast.AST) -> bool:
     """Whether evaluating an argument may put another object where this one is: Python has looked it up before."""
-    for call in gast.walk(argument):
+    for call in walk(argument):
         if isinstance(call, gast.Call):
             given = [_value(each) for each in (*call.args, *call.keywords)]
             given += [call.func.value] if isinstance(call.func, gast.Attribute) else []
@@ -295,7 +296,7 @@ def _may_move(owner: str, argument: gast.AST) -> bool:
 
 def _with(node: gast.AST, part: str, receiver: gast.AST) -> gast.AST:
     """The expression with another object in this part."""
-    node = copy.deepcopy(node)
+    node = copy_of(node)
     if part == "itself":
         return receiver
     if part == "func":
@@ -315,10 +316,10 @@ def _always_set(init: gast.FunctionDef) -> tuple[str, ...]:
     """The attributes that an ``__init__`` sets wherever it comes to its end, as far as is plain to see."""
     names: dict[str, None] = {}
     for statement in init.body:
-        if any(isinstance(part, gast.Return) for part in gast.walk(statement)):
+        if any(isinstance(part, gast.Return) for part in walk(statement)):
             break
         targets = statement.targets if isinstance(statement, gast.Assign) else [getattr(statement, "target", None)]
-        parts = (part for target in targets if target is not None for part in gast.walk(target))
+        parts = (part for target in targets if target is not None for part in walk(target))
         if isinstance(statement, gast.Assign | gast.AnnAssign):
             attributes = (p for p in parts if isinstance(p, gast.Attribute) and isinstance(p.ctx, gast.Store))
             names |= dict.fromkeys(a.attr for a in attributes if getattr(a.value, "id", "") == init.args.args[0].id)

@@ -15,6 +15,7 @@ from autobatch import context
 from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.special_methods import SpecialMethods
 from autobatch.frontend.syntax import as_load, assign, constant, is_support, load, support
+from autobatch.frontend.trees import walk
 
 
 class OptionalAttributes(SpecialMethods):
@@ -36,7 +37,7 @@ class OptionalAttributes(SpecialMethods):
         return self.static_value(node) is UNKNOWN
 
     def may_run_early(self, node: gast.AST) -> bool:
-        return super().may_run_early(node) and not any(map(self.is_optional, gast.walk(node)))
+        return super().may_run_early(node) and not any(map(self.is_optional, walk(node)))
 
     def sets_optional(self, node: gast.AST) -> bool:
         """Whether ``setattr_(p, name, value)`` sets what may be None to what may be None."""

@@ -13,6 +13,7 @@ import gast
 from autobatch.frontend.refusals import refusal
 from autobatch.frontend.source import CLASS, Source
 from autobatch.frontend.syntax import Namer, constant, load
+from autobatch.frontend.trees import walk
 
 
 def without_super(source: Source) -> Source:
@@ -20,12 +21,12 @@ def without_super(source: Source) -> Source:
 
     Which class comes next depends on that of the object; where it is not known, all that there are must agree.
     """
-    if not any(map(_is_super, gast.walk(source.tree))):
+    if not any(map(_is_super, walk(source.tree))):
         return source
     own = source.lookup("__class__", None)
     parents = _Parents(source, own)
     tree = parents.visit(source.tree) if isinstance(own, type) else source.tree
-    left = next(filter(_is_super, gast.walk(tree)), None)
+    left = next(filter(_is_super, walk(tree)), None)
     if left is not None:
         raise refusal(
             source.location(left),

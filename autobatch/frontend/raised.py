@@ -16,6 +16,7 @@ from autobatch.errors import UnsupportedSyntaxError
 from autobatch.frontend.core import Callee
 from autobatch.frontend.source import Source, read
 from autobatch.frontend.syntax import assigned_names
+from autobatch.frontend.trees import walk
 
 
 class UnknownRaised(Exception):  # noqa: N818 (an answer, not an error)
@@ -45,9 +46,9 @@ class _Raised:
         self.asked: set[tuple[FunctionType, str]] = set()  # those that are called
 
     def statements(self, source: Source, statements: Iterable[gast.AST]) -> None:
-        inside = {f.name: f for f in gast.walk(source.tree) if isinstance(f, gast.FunctionDef) and f is not source.tree}
+        inside = {f.name: f for f in walk(source.tree) if isinstance(f, gast.FunctionDef) and f is not source.tree}
         own = _own(source)
-        for part in (part for statement in statements for part in gast.walk(statement)):
+        for part in (part for statement in statements for part in walk(statement)):
             match part:
                 case gast.Raise(exc=gast.Call(func=kind)) | gast.Raise(exc=kind) if kind is not None:
                     self.raised(source, kind)
@@ -63,7 +64,7 @@ class _Raised:
                     self.called(source.named(function), part, source)
 
     def raised(self, source: Source, kind: gast.AST) -> None:
-        handlers = (node for node in gast.walk(source.tree) if isinstance(node, gast.ExceptHandler))
+        handlers = (node for node in walk(source.tree) if isinstance(node, gast.ExceptHandler))
         names = {handler.name.id for handler in handlers if handler.name is not None}
         if isinstance(kind, gast.Name) and kind.id in names:
             return  # again

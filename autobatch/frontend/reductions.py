@@ -19,6 +19,7 @@ from autobatch.frontend.list_methods import METHODS, POPS
 from autobatch.frontend.loops import Loops, place
 from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.syntax import Statements, assign, constant, if_, load, renamed, support
+from autobatch.frontend.trees import walk
 from autobatch.language.looping import ROLLED
 
 # The functions that take a comprehension apart, with what else they may be given.
@@ -78,7 +79,7 @@ class Reductions(Loops):
         """Whether making an item may change something, or raise: by a function of the program, or a user's method."""
         if not isinstance(node, gast.GeneratorExp):
             return False
-        calls = [part for part in gast.walk(node) if isinstance(part, gast.Call)]
+        calls = [part for part in walk(node) if isinstance(part, gast.Call)]
         methods = [(call, call.func.attr) for call in calls if isinstance(call.func, gast.Attribute)]
         for call, name in methods:
             if name in {*METHODS, *POPS} and self.is_own(call.func):
@@ -101,7 +102,7 @@ class Reductions(Loops):
         label = self.namer.fresh("comprehension")
         self.loops[label] = place(node)
         made = renamed(node, {})
-        for inner in gast.walk(made):
+        for inner in walk(made):
             if isinstance(inner, gast.comprehension):
                 first = inner is made.generators[0]
                 if not (first and self.static_value(inner.iter) is not UNKNOWN):

@@ -16,6 +16,7 @@ from autobatch.frontend.core import Callee
 from autobatch.frontend.refusals import refusal
 from autobatch.frontend.source import Source, evaluate
 from autobatch.frontend.syntax import Namer, assigned_names, names
+from autobatch.frontend.trees import children, walk
 from autobatch.language.looping import unroll
 from autobatch.language.values import is_tensor
 
@@ -107,9 +108,9 @@ class Scope:
                     return value if value is UNKNOWN else getattr(value, attribute)
                 except Exception:
                     return UNKNOWN
-        if not all(isinstance(n, _STATIC_NODES) for n in gast.walk(node)) or self.has_local(node):
+        if not all(isinstance(n, _STATIC_NODES) for n in walk(node)) or self.has_local(node):
             return UNKNOWN
-        if not all(self._is_pure(n) for n in gast.walk(node) if isinstance(n, gast.Call)):
+        if not all(self._is_pure(n) for n in walk(node) if isinstance(n, gast.Call)):
             return UNKNOWN
         try:
             return evaluate(self.source, node)
@@ -152,7 +153,7 @@ def _own(node: gast.AST | list[gast.AST]) -> list[gast.AST]:
         return [part for child in node for part in _own(child)]
     if isinstance(node, gast.FunctionDef):
         return [node]
-    return [node, *(part for child in gast.iter_child_nodes(node) for part in _own(child))]
+    return [node, *(part for child in children(node) for part in _own(child))]
 
 
 def _assigned(node: gast.AST) -> list[str]:

@@ -20,6 +20,7 @@ import gast
 from autobatch.frontend.refusals import refusal
 from autobatch.frontend.source import Source
 from autobatch.frontend.syntax import Namer, Statements, assign, bound_names, load, store
+from autobatch.frontend.trees import walk
 
 _CHANGES = ("add", "discard", "remove", "update", "clear")
 _READERS = ("len", "sum", "sorted", "min", "max", "any", "all", "bool")
@@ -28,7 +29,7 @@ _READERS = ("len", "sum", "sorted", "min", "max", "any", "all", "bool")
 def without_sets(source: Source) -> Source:
     """The function in which lists stand for the variables that are sets, and are changed."""
     source = replace(source, tree=_Apart().visit(source.tree))
-    nodes = [*gast.walk(source.tree)]
+    nodes = [*walk(source.tree)]
     made = {id(node): node.targets[0].id for node in nodes if _makes_set(node, source)}
     sets = {owner.id for node in nodes for owner in _changed(node)} & {*made.values()}
     if not sets:

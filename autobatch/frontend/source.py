@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import ast
 import builtins
-import copy
 import functools
 import inspect
 import itertools
 import linecache
 import os
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import gast
 
 from autobatch import context, errors, ir
+from autobatch.frontend.trees import copy_of, walk
 from autobatch.language import operators
 
 CLASS = "ab__class"  # the static argument that tells the class of the object that a method is called for
@@ -114,7 +114,7 @@ def read(function: Any, static: Mapping[str, Any]) -> Source:
     if function.__code__.co_name == "<lambda>":
         definition = _of_lambda(function, "".join(linecache.getlines(file, function.__globals__)))
     else:
-        definition = _definition(lines, first)
+        definition = copy_of(_definition("".join(lines), first))
     owner = _class_of(function.__qualname__)
     if owner is not None:
         definition = _Mangler(owner).visit(definition)
@@ -130,10 +130,11 @@ def read(function: Any, static: Mapping[str, Any]) -> Source:
     return source
 
 
-def _definition(lines: Sequence[str], first: int) -> gast.AST:
-    """The statement on these lines; an indented one parses inside ``if``, which leaves columns as they are."""
-    indented = lines[0][:1].isspace()
-    module = gast.parse("".join(["if True:\n", *lines] if indented else lines))
+@functools.lru_cache(maxsize=1024)
+def _definition(text: str, first: int) -> gast.AST:
+    """The statement that this is; an indented one parses inside ``if``, which leaves columns as they are."""
+    indented = text[:1].isspace()
+    module = gast.parse(f"if True:\n{text}" if indented else text)
     definition = module.body[0].body[0] if indented else module.body[0]
     return ast.increment_lineno(definition, first - 1 - indented)
 
@@ -150,7 +151,7 @@ def _of_lambda(function: types.FunctionType, text: str) -> gast.FunctionDef:
             help="put it on a line of its own, or write it as a def statement.",
             kind="no-source",
         )
-    return definition_of(copy.deepcopy(found[0]), "lambda_")
+    return definition_of(copy_of(found[0]), "lambda_")
 
 
 @functools.lru_cache(maxsize=16)
@@ -159,12 +160,12 @@ def _lambdas(text: str) -> list[gast.Lambda]:
         tree = gast.parse(text)
     except SyntaxError:  # of another language around it
         return []
-    return [node for node in gast.walk(tree) if isinstance(node, gast.Lambda)]
+    return [node for node in walk(tree) if isinstance(node, gast.Lambda)]
 
 
 def _is_of(node: gast.Lambda, code: types.CodeType) -> bool:
     """Whether the lambda compiles to this code, but for its place."""
-    module = gast.Module(body=[gast.Expr(value=copy.deepcopy(node))], type_ignores=[])
+    module = gast.Module(body=[gast.Expr(value=copy_of(node))], type_ignores=[])
     made = compile(ast.fix_missing_locations(gast.gast_to_ast(module)), code.co_filename, "exec")
     inside = next(part for part in made.co_consts if isinstance(part, types.CodeType))
     return _does_as(inside, code)

@@ -19,6 +19,7 @@ from autobatch import context
 from autobatch.frontend.core import Callee
 from autobatch.frontend.source import Source, compile_functions, read
 from autobatch.frontend.syntax import Statements, assign, constant, load
+from autobatch.frontend.trees import copy_of, walk
 
 
 def fitted(callee: Callee, call: gast.Call) -> tuple[Callee, gast.Call]:
@@ -66,7 +67,7 @@ def _made(
     source: Source, count: int, named: Sequence[str], captured: int
 ) -> tuple[Source, list[str], Mapping[str, str]]:
     """The function, and its names for its further arguments, which stand before those that it captures."""
-    tree = copy.deepcopy(source.tree)
+    tree = copy_of(source.tree)
     taken = tree.args
     used = {*_mentioned(tree), *named}
     rest = taken.vararg.id if taken.vararg is not None else ""
@@ -103,7 +104,7 @@ def _unused(name: str, used: set[str]) -> str:
 
 def _mentioned(tree: gast.AST) -> Iterator[str]:
     """All names, those of inner functions included."""
-    for node in gast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, gast.Name | gast.FunctionDef):
             yield node.id if isinstance(node, gast.Name) else node.name
         elif isinstance(node, gast.Nonlocal | gast.Global):
@@ -112,7 +113,7 @@ def _mentioned(tree: gast.AST) -> Iterator[str]:
 
 def _bound(body: Statements) -> Iterator[str]:
     """The names that get another value, here or in an inner function, or are an inner function's own."""
-    for node in (part for statement in body for part in gast.walk(statement)):
+    for node in (part for statement in body for part in walk(statement)):
         if isinstance(node, gast.Name) and not isinstance(node.ctx, gast.Load):
             yield node.id
         elif isinstance(node, gast.Nonlocal | gast.Global):
@@ -123,7 +124,7 @@ def _bound(body: Statements) -> Iterator[str]:
 
 def _is_only_read(name: str, body: Statements) -> bool:
     """Whether all that is done with a dict is to hand it on by ``**`` and to ask for its items."""
-    parts = [part for statement in body for part in gast.walk(statement)]
+    parts = [part for statement in body for part in walk(statement)]
     fine: set[int] = set()
     for part in parts:
         match part:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import gast
 
 from autobatch.frontend.source import SUPPORT
+from autobatch.frontend.trees import children, is_node, walk
 
 Statements = list[gast.AST]
 COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
@@ -18,8 +19,8 @@ class Namer:
     """Makes names that the function does not use."""
 
     def __init__(self, tree: gast.AST):
-        self.used = {n.id for n in gast.walk(tree) if isinstance(n, gast.Name)}
-        self.used |= {n.name for n in gast.walk(tree) if isinstance(n, gast.FunctionDef)}
+        nodes = [node for node in walk(tree) if isinstance(node, gast.Name | gast.FunctionDef)]
+        self.used = {node.id if isinstance(node, gast.Name) else node.name for node in nodes}
 
     def fresh(self, hint: str) -> str:
         name, k = hint, 1
@@ -65,13 +66,13 @@ def thunk(value: gast.AST) -> gast.Lambda:
 
 
 def rebuilt(node: gast.AST, change: Callable[[gast.AST], gast.AST]) -> gast.AST:
-    """A copy of the node with each child changed."""
+    """A copy of the node with each of its ``children`` changed."""
     fields = {}
     for name, value in gast.iter_fields(node):
         if isinstance(value, list):
             fields[name] = [change(part) if isinstance(part, gast.AST) else part for part in value]
         else:
-            fields[name] = change(value) if isinstance(value, gast.AST) else value
+            fields[name] = change(value) if is_node(value) else value
     made = gast.copy_location(type(node)(**fields), node)
     if hasattr(node, "path"):  # which copy of a loop it is
         made.path = node.path
@@ -133,7 +134,7 @@ def always_leaves(body: Statements) -> bool:
             ends = always_leaves(inside) or always_leaves(orelse)
             return always_leaves(last) or (bool(handlers) and ends and all(always_leaves(h.body) for h in handlers))
         case gast.While(body=inside):
-            return not any(isinstance(n, gast.Break) for s in inside for n in gast.walk(s))
+            return not any(isinstance(n, gast.Break) for s in inside for n in walk(s))
         case _:
             return False
 
@@ -216,26 +217,30 @@ def index_value(index: gast.AST) -> gast.AST:
 def names(tree: gast.AST | Iterable[gast.AST], context: type = gast.Load) -> list[str]:
     """The free names used in this context, in order of appearance; those of inner scopes do not count."""
     trees = [tree] if isinstance(tree, gast.AST) else tree
-    return list(dict.fromkeys(name for t in trees for name in _names(t, context, frozenset())))
+    found: dict[str, None] = {}
+    for each in trees:
+        _find_names(each, context, frozenset(), found)
+    return [*found]
 
 
-def _names(node: gast.AST, context: type, bound: frozenset[str]) -> Iterator[str]:
+def _find_names(node: gast.AST, context: type, bound: frozenset[str], found: dict[str, None]) -> None:
     if isinstance(node, gast.Name):
         if isinstance(node.ctx, context) and node.id not in bound:
-            yield node.id
+            found[node.id] = None
         return
     if not isinstance(node, SCOPES):
-        for child in gast.iter_child_nodes(node):
-            yield from _names(child, context, bound)
+        for child in children(node):
+            _find_names(child, context, bound, found)
         return
     for part in outside(node):  # evaluated where the scope stands
-        yield from _names(part, context, bound)
+        _find_names(part, context, bound, found)
     if isinstance(node, gast.FunctionDef) and issubclass(gast.Store, context) and node.name not in bound:
-        yield node.name
+        found[node.name] = None
+    if context is not gast.Load:  # a function's are its own; a comprehension's walrus would not be, and is refused
+        return
     inner = bound | bound_names(node)
     for part in inside(node):
-        # What a function assigns is its own; a comprehension's walrus would not be, and is refused.
-        yield from (name for name in _names(part, context, inner) if context is gast.Load)
+        _find_names(part, context, inner, found)
 
 
 def outside(scope: gast.AST) -> Statements:
@@ -269,7 +274,7 @@ def bound_names(scope: gast.AST) -> frozenset[str]:
     if isinstance(scope, gast.FunctionDef):
         return frozenset(parameter_names(scope.args)) | set(assigned_names(scope.body))
     targets = [generator.target for generator in scope.generators]
-    return frozenset(n.id for target in targets for n in gast.walk(target) if isinstance(n, gast.Name))
+    return frozenset(n.id for target in targets for n in walk(target) if isinstance(n, gast.Name))
 
 
 def is_place(node: gast.AST) -> bool:

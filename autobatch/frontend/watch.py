@@ -31,6 +31,7 @@ import gast
 import numpy as np
 
 from autobatch.frontend.source import Source
+from autobatch.frontend.trees import walk
 
 _MISSING = object()
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
@@ -148,7 +149,7 @@ class Watcher:
     def source(self, source: Source) -> None:
         self.function(source.function)
         self.static(source.static)
-        for node in gast.walk(source.tree):
+        for node in walk(source.tree):
             if isinstance(node, gast.ImportFrom) and not node.level and (module := sys.modules.get(node.module)):
                 self.module(module, {each.name for each in node.names})
 
@@ -351,6 +352,8 @@ def parts_below(value: Any) -> list[Any]:
         return [value.get(None)]
     if getattr(type(value), "__autobatch_static__", False):
         return [value.fn]
+    if isinstance(value, Source):  # whose tree is the frontend's own
+        return [value.function, value.static]
     if isinstance(value, types.MethodType):
         return [value.__func__, value.__self__]
     if isinstance(value, types.BuiltinFunctionType | types.MethodWrapperType):
