@@ -29,6 +29,7 @@ from autobatch.frontend.list_methods import ListMethods
 from autobatch.frontend.loops import split_walrus
 from autobatch.frontend.maps import without_maps
 from autobatch.frontend.match import without_match
+from autobatch.frontend.named_choices import with_named_choices
 from autobatch.frontend.nonlocals import without_nonlocals
 from autobatch.frontend.parents import without_super
 from autobatch.frontend.refusals import together
@@ -103,7 +104,7 @@ class _Desugarer(Exceptions):
                 if not self.refused:  # else it may be a consequence
                     raise
         result, self.out, self.rest = self.out, outer, after
-        return result
+        return [part for statement in result for part in with_named_choices(statement, self.fresh)]
 
     def do_Pass(self, node: gast.Pass) -> None:
         pass

@@ -7,6 +7,7 @@ item is such a list itself.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
@@ -401,7 +402,9 @@ def fitted(type_: Any, value: Any) -> Any:
     if isinstance(type_, OneOf):
         return among(type_.options, value)
     if isinstance(type_, dict):
-        return type(value)((name, fitted(type_[name], part)) for name, part in value.items())
+        made = copy.copy(value)
+        dict.update(made, {name: fitted(type_[name], part) for name, part in value.items()})  # not as a Counter does
+        return made
     if isinstance(type_, list | tuple):
         value = [*value] if isinstance(value, range) else value
         return _with_parts(value, [fitted(t, part) for t, part in zip(type_, value, strict=True)])

@@ -344,3 +344,12 @@ def got(k):
 @case(n)
 def values_that_are_containers(n):
     return {0: [1, 2], 1: [3, 4]}.get(n, [5, 6])[1], {0: (1, 2.5), 7: (3, 4.5)}.get(n, (0, 0.5))[1]
+
+
+@case(n)
+def empty_ones_that_make_their_values(n):
+    made, counts = defaultdict(int), Counter()
+    s = 0
+    while n > 2:
+        s, n = (s * 3 + n) % 17, n - 1
+    return s, len(made), len(counts)

@@ -594,3 +594,24 @@ def asked_what_it_is(n):
     v = None if n > 4 else n
     kinds = [isinstance(v, (int, type(None))), type(v) is int, hasattr(v, "nothing"), v.__class__ is int]
     return kinds, {None: 1, 2: 2}.get(v, 9)
+
+
+class Kept:
+    def __init__(self, v):
+        self.v, self.last = v, None
+
+
+def from_three(k):
+    return None if k < 3 else k
+
+
+@case(n)
+def another_in_its_place(n):
+    b = from_three(n)
+    p, xs, d = Kept(n), [n], {}
+    p.last, p.v = b or 5, b if b is not None else -1
+    xs.append(b or 7)
+    xs.insert(0, b if b else 2)
+    d[1] = b or 3
+    p.last += p.last or 1
+    return p.last, p.v, xs, d[1], max(b or 4, 5), [b or 0, n][n % 2], (b or 1) + abs(b or -2), b and b + 1 or n
