@@ -21,7 +21,18 @@ from autobatch.frontend.comprehensions import as_loops
 from autobatch.frontend.generators import Generators, ends, is_endless, without_unused
 from autobatch.frontend.maps import TAKE_ALL
 from autobatch.frontend.source import Source
-from autobatch.frontend.syntax import COMPREHENSIONS, Statements, assign, constant, if_, load, names, negated, store
+from autobatch.frontend.syntax import (
+    COMPREHENSIONS,
+    Statements,
+    as_load,
+    assign,
+    constant,
+    if_,
+    load,
+    names,
+    negated,
+    store,
+)
 from autobatch.frontend.trees import children, copy_of, walk
 
 _TAKE_ALL = (*TAKE_ALL, builtins.enumerate, builtins.zip)
@@ -71,7 +82,19 @@ class _Consumers(Generators):
         changing = (part for part in walk(node.value) if self.changes(part))
         for part in changing if isinstance(node.target, gast.Subscript | gast.Attribute) else ():
             self.refuse_change(part, "beside what is assigned to in place", "give its sum a name first.")
-        self.parts_in_turn(node, [(node, "target", None), (node, "value", None)])
+        acts = self.effects.acts(node.value)
+        self.parts_in_turn(node, [(node, "target", None)])
+        before, node.value = self.apart(lambda: self.taken_in(node.value))
+        if before and not isinstance(node.target, gast.Name):
+            node.target = self.pinned(node.target, {*names(before, gast.Store)})
+        if before and acts:  # perhaps on what is assigned to
+            old = self.variable("old", as_load(node.target), node)
+            added = gast.AugAssign(target=store(old, node), op=node.op, value=node.value)
+            before.append(gast.copy_location(added, node))
+            node = gast.copy_location(
+                gast.Assign(targets=[node.target], value=load(old, node), type_comment=None), node
+            )
+        self.before += before
         return node
 
     def taken_in(self, node: gast.AST) -> gast.AST:

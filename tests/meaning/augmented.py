@@ -276,3 +276,28 @@ def known_array_in_a_loop(n, m):
     for _ in range(m):
         a += n
     return a
+
+
+def numbers(n):
+    for i in range(n):
+        yield i
+
+
+@case(n)
+def beside_a_loop_what_changes_it(n):
+    d, xs, s = {"y": 2}, [n, 4], n
+
+    def more(v):
+        nonlocal s
+        s += v
+        d["y"] += v
+        xs[0] += v
+        xs.append(v)
+        return v
+
+    s += more(n) + sum(numbers(n))
+    d["y"] += next((w for w in (1, n, 3) if w > 2), more(2))
+    xs[0] += more(n % 3) or sum(numbers(n))
+    xs += [more(3), sum(numbers(n))]
+    xs[sum(numbers(3)) - 2] += sum(numbers(n)) + more(1)
+    return s, d["y"], xs
