@@ -413,9 +413,16 @@ def key_of_a_member(x):
 
 def dict_item_of_a_member(x):
     n = tf.cast(x, tf.int32)
-    values = {0: 0.0, 1: 1.0}
+    values = {"all": x}
     values[n] = x  # here
-    return values
+    return values["all"]
+
+
+def returns_a_memo(x):
+    n = tf.cast(x, tf.int32)
+    values = {0: 0.0, 1: 1.0}
+    values[n] = x
+    return values  # here
 
 
 def grows_a_list(x):
@@ -511,7 +518,7 @@ CASES = [
     (unregistered_dataclass, TypeMismatchError), (kept_method, TypeMismatchError),
     (kept_function, UnsupportedSyntaxError), (text_of_a_member, TypeMismatchError),
     (formats_a_member, TypeMismatchError), (key_of_a_member, TypeMismatchError),
-    (dict_item_of_a_member, TypeMismatchError), (grows_a_list, TypeMismatchError),
+    (dict_item_of_a_member, TypeMismatchError), (returns_a_memo, TypeMismatchError), (grows_a_list, TypeMismatchError),
     (a_function_or_a_number, TypeMismatchError), (truth_of_ragged, TypeMismatchError),
     (prints_in_a_lambda, UnsupportedSyntaxError), (unseen_call, UnsupportedSyntaxError),
     (numpy_random, UnsupportedSyntaxError), (python_random, UnsupportedSyntaxError),

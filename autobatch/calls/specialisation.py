@@ -72,6 +72,8 @@ def check_untaped(call: str, program: Specialisation, taken: Arguments, options:
 
 _REQUESTS = ("none-value",)  # what is asked for by messages of these kinds is done, and the next message is the user's
 
+_TELLING = ("dict-handed-on", "exception-text")  # these say more than what was to be said at first
+
 Typed = tuple[Frontend, ir.Program, TypedProgram, Outside]
 
 
@@ -114,7 +116,9 @@ def _tried(
             with context.meeting(classes), context.lists_of(list_capacity), context.optional(optional):
                 with deep_recursion():
                     outside.meet([source_of(Target(callee, tuple(taken.static.items())))])
-                    frontend = lower(callee, taken.static, with_helpers(callee_of, helpers), unrolled, modes, chosen)
+                    frontend = lower(
+                        callee, taken.static, with_helpers(callee_of, helpers, modes), unrolled, modes, chosen
+                    )
                     outside.meet(core.source for core in frontend.cores.values())
                 program = dataclasses.replace(
                     frontend.program, arguments=tuple(taken.types), shared=tuple(taken.shared_types)
@@ -150,7 +154,7 @@ def _tried(
                     modes[others[0]] = error
                     continue
                 told = [each for each in modes.values() if getattr(each, "kind", None) not in _REQUESTS]
-                shown = told[0] if told and getattr(error, "kind", None) != "exception-text" else error
+                shown = told[0] if told and getattr(error, "kind", None) not in _TELLING else error
                 if frontend is not None and getattr(shown, "kind", None) in OF_DICTS:
                     called = [target for core in frontend.cores.values() for target in core.calls.values()]
                     entry = Target(callee, tuple(taken.static.items()))

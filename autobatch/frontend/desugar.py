@@ -20,6 +20,7 @@ from autobatch.frontend.chosen import Chosen
 from autobatch.frontend.consumers import without_generators
 from autobatch.frontend.core import Callee, Core
 from autobatch.frontend.dict_views import without_views
+from autobatch.frontend.dictionary import with_dictionaries
 from autobatch.frontend.dicts import without_dicts
 from autobatch.frontend.distinct import with_distinct
 from autobatch.frontend.exceptions import Exceptions
@@ -61,6 +62,7 @@ def desugar(
       modes: as for ``lower``; chosen: likewise.
     """
     source = without_dicts(source) if "dicts_as_lists" in modes else source
+    source = with_dictionaries(source) if "dicts_as_objects" in modes else source
     for pass_ in _BEFORE:
         source = pass_(source)
     fence.check(source)

@@ -24,9 +24,10 @@ from autobatch.language.keys import key
 from autobatch.language.looping import UnlikeItemsError
 
 # How a program is lowered that has been refused with a message of this kind; each way is added to those before.
-MODES = dict.fromkeys(OF_DICTS, ("dicts_as_lists",)) | {
+MODES = dict.fromkeys(OF_DICTS, ("dicts_as_lists", "dicts_as_objects")) | {
     "choice-of-objects": ("nothing_early",),
     "exception-value": ("exceptions_hold",),
+    "item-assignment": ("dicts_as_lists", "dicts_as_objects"),
     "member-list-as-python": ("comprehensions_apart", "dicts_as_lists"),
     "none-value": ("nothing_early",),
     "object-across-branch": ("dicts_as_lists",),
@@ -72,9 +73,10 @@ def lower(
       static: its static arguments.
       callee_of: tells an autobatched function from other objects.
       unrolled: how many items the loops have that must be unrolled, by function and place.
-      modes: of ``MODES``: "dicts_as_lists" has lists stand for dicts (dicts.py), "exceptions_hold" has exceptions hold
-        what they are given (held.py), "nothing_early" has no member evaluate operands and arms that it does not need,
-        "comprehensions_apart" has nested functions and lambdas with comprehensions be functions of the program.
+      modes: of ``MODES``: "dicts_as_lists" has lists stand for dicts (dicts.py), "dicts_as_objects" objects too
+        (dictionary.py), "exceptions_hold" has exceptions hold what they are given (held.py), "nothing_early" has no
+        member evaluate operands and arms that it does not need, "comprehensions_apart" has nested functions and lambdas
+        with comprehensions be functions of the program.
       chosen: the functions that members choose between in calls on these lines.
     """
     first = Target(entry, tuple(static.items()))

@@ -7,6 +7,7 @@ import builtins
 import functools
 import heapq
 import math
+import os
 import statistics
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
@@ -424,7 +425,7 @@ def written(function: object, arguments: int) -> Callee | None:
 
 def at_calls(functions: Sequence[ir.Function]) -> list[ir.Function]:
     """The functions, of which ours stand where the user calls them."""
-    ours = {f.name: f for f in functions if f.location.file == __file__}
+    ours = {f.name: f for f in functions if os.path.dirname(f.location.file) == os.path.dirname(__file__)}
     sites: dict[str, dict[ir.Location, None]] = {name: {} for name in ours}
     calls = [(f.name, op) for f in functions for b in f.blocks for op in b.ops if isinstance(op, ir.Call)]
     for _ in ours:  # which may call each other

@@ -7,27 +7,40 @@ program is lowered again, with it as a function of its own.
 
 from __future__ import annotations
 
+import dis
 import functools
 import inspect
 import types
 from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from autobatch import context
 from autobatch.frontend.core import Callee, Core
+from autobatch.frontend.dictionary import as_method
 from autobatch.frontend.syntax import names
 
 CalleeOf = Callable[[Any], Callee | None]
 
 
-def with_helpers(callee_of: CalleeOf, helpers: Collection[types.CodeType]) -> CalleeOf:
-    """As ``callee_of``, which also takes functions and methods of such code for autobatched."""
+def with_helpers(callee_of: CalleeOf, helpers: Collection[types.CodeType], modes: Collection[str] = ()) -> CalleeOf:
+    """As ``callee_of``, for which functions and methods of such code are autobatched too; modes: as for ``lower``."""
+    all_with_dicts = "dicts_as_objects" in modes
+
+    def is_one(helper: Callee) -> bool:
+        code = helper.function.__code__
+        return not helper.undecorated or code in helpers or (all_with_dicts and _makes_dicts(code))
 
     def found(value: Any) -> Callee | None:
         helper = as_program(value)
-        return helper if helper is not None and helper.function.__code__ in helpers else callee_of(value)
+        return helper if helper is not None and is_one(helper) else callee_of(value)
 
-    return found if helpers else callee_of
+    return found
+
+
+@functools.lru_cache(maxsize=1024)
+def _makes_dicts(code: types.CodeType) -> bool:
+    return any(each.opname in ("BUILD_MAP", "BUILD_CONST_KEY_MAP") for each in dis.get_instructions(code))
 
 
 def as_program(value: Any) -> Callee | None:
@@ -38,6 +51,8 @@ def as_program(value: Any) -> Callee | None:
         receiver = (*first, *receiver)
         if value is None:
             return None
+    if (method := as_method(value)) is not None:
+        return replace(method, receiver=receiver)
     if not context.is_users(value.__code__):
         return None
     if value.__name__ == "<lambda>":

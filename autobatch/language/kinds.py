@@ -14,7 +14,7 @@ from autobatch import context, errors
 from autobatch.language.each_of import each
 from autobatch.language.lists import MemberList
 from autobatch.language.numpy import ATTRIBUTES, attribute
-from autobatch.language.objects import MemberObject, users_class
+from autobatch.language.objects import MemberObject, stands_for, users_class
 from autobatch.language.one_of import OneOf
 from autobatch.language.values import WeakScalar, is_tensor, python_kind
 
@@ -23,6 +23,8 @@ def isinstance_(value: Any, kind: Any) -> bool:
     """``isinstance(value, kind)``: a member's scalar is a number of Python's, and one of NumPy's."""
     if isinstance(value, MemberList | tf.TensorShape):
         return issubclass(list if isinstance(value, MemberList) else tuple, kind) or isinstance(value, kind)
+    if isinstance(value, MemberObject) and (python := stands_for(value)) is not None:
+        return issubclass(python, kind)
     if isinstance(value, OneOf):
         return each(lambda option: isinstance(option, kind), value)
     if kinds_of(value) and any(map(_asks_itself, _classes(kind))):
@@ -94,7 +96,7 @@ def type_(value: Any, *rest: Any) -> Any:
     if isinstance(value, MemberList) and not rest:
         return list
     if isinstance(value, MemberObject) and not rest:
-        return users_class(value)
+        return stands_for(value) or users_class(value)
     if isinstance(value, OneOf) and not rest:
         return each(type, value)
     if isinstance(value, WeakScalar) and (value.kind is float or (value.kind is int and not value.near)):

@@ -241,6 +241,11 @@ def users_class(value: MemberObject) -> type:
     return type(value).__mro__[1]
 
 
+def stands_for(value: MemberObject) -> type | None:
+    """The class of Python's of which the object plays the part, if it is not of a class of the user's."""
+    return getattr(type(value), "__autobatch_object__", None)
+
+
 def truth_method(cls: type) -> Callable | None:
     """What says whether an object of the class is true, if that is not always so."""
     return getattr(cls, "__bool__", None) or getattr(cls, "__len__", None)

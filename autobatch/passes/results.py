@@ -9,7 +9,7 @@ from typing import Any
 from autobatch import errors, ir
 from autobatch.ir.typed import Variable
 from autobatch.ir.types import Static, Type, leaves, opaque
-from autobatch.language.objects import not_kept
+from autobatch.language.objects import MemberObject, not_kept, stands_for
 from autobatch.language.one_of import OneOf, described, is_function, is_known
 from autobatch.language.raising import UNTOLD
 from autobatch.language.structs import Rows, map_nodes
@@ -24,6 +24,10 @@ def check_results(entry: ir.Function, types: Mapping[Variable, Type], origin: Ma
             raise _refused(f"`{entry.name}` returns a {found}.", help, origin[entry.name, v])
         if _nodes(Rows, type_):
             raise _refused(f"`{entry.name}` returns a ragged argument.", "return a tensor.", origin[entry.name, v])
+        if any(stands_for(value) for value in _objects(type_)):
+            what = f"`{entry.name}` returns a dict of keys that differ between members."
+            help = "return lists of its keys and of its values."
+            raise _refused(what, help, origin[entry.name, v], kind="dict-handed-on")
         known = [leaf.value for leaf in leaves(type_) if isinstance(leaf, Static)]
         told_apart = [value for value in known if is_known(value) and not is_function(value)]
         for value in [*_nodes(OneOf, type_), *told_apart]:
@@ -49,5 +53,11 @@ def _nodes(kind: type, type_: Type) -> list[Any]:
     return found
 
 
-def _refused(message: str, help: str, at: ir.Location) -> errors.TypeMismatchError:
-    return errors.TypeMismatchError(message, [(at, "")], help, kind="object-returned")
+def _objects(type_: Type) -> list[Any]:
+    """Those of members in a type, and in one another."""
+    found = _nodes(MemberObject, type_)
+    return [*found, *(inner for each in found for part in each.__tf_flatten__()[1] for inner in _objects(part))]
+
+
+def _refused(message: str, help: str, at: ir.Location, kind: str = "object-returned") -> errors.TypeMismatchError:
+    return errors.TypeMismatchError(message, [(at, "")], help, kind=kind)

@@ -24,7 +24,7 @@ def makes_objects(value: Any) -> bool:
 
 
 def _is_users(cls: type) -> bool:
-    if cls.__module__ in _BASES:
+    if cls.__module__ in _BASES or hasattr(cls, "__autobatch_object__"):
         return True
     if cls.__module__.partition(".")[0] == "autobatch":
         return False

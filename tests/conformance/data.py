@@ -225,6 +225,17 @@ def by_a_key(x, n):
     return sorted(pairs, key=lambda pair: (pair[0], -pair[1]))[0][1] + first[1]
 
 
+def memorised(k, memo):
+    if k not in memo:
+        memo[k] = 1 if k < 2 else memorised(k - 1, memo) + memorised(k - 2, memo)
+    return memo[k]
+
+
+@feature("such a dict as an argument, or an object's: `memo`", N)
+def hands_on_a_memo(n):
+    return memorised(int(n), {}) + memorised(3, {})
+
+
 @feature("a dict, a `defaultdict` or a `Counter` that is filled at keys of each member's own", N)
 def remembers(n):
     n, memo, counts = int(n), {}, Counter()

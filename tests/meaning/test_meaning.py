@@ -17,7 +17,7 @@ FAMILIES = (
     "numbers", "objects", "calls", "exceptions", "attempts", "helpers", "rounding", "reductions", "lists", "list_names",
     "sets", "nones", "generators", "instances", "augmented", "order", "heaps", "dicts", "in_turn", "turns", "sequences",
     "one_by_one", "acting", "met", "states", "chosen", "asked", "starred", "matched", "lambdas",
-    "special_methods", "raised_again", "known_keys", "held", "types_of_calls", "optional_attributes", "kinds",
+    "special_methods", "raised_again", "known_keys", "held", "types_of_calls", "optional_attributes", "kinds", "memos",
 )  # fmt: skip
 MODES = {"local_static": {"backend": "local_static", "jit_compile": False}, "program_counter": {}}
 
