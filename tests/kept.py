@@ -111,6 +111,24 @@ def divided(n, d):
         return n
 
 
+def paths(n, memo):
+    if n not in memo:
+        memo[n] = 1 if n < 2 else paths(n - 1, memo) + paths(n - 2, memo)
+    return memo[n]
+
+
+@ab.autobatch
+def counted(n):
+    seen = {}
+
+    def first(k):
+        if k not in seen:
+            seen[k] = 1 if k < 1 else first(k - 1) + int(SCALES[1])
+        return seen[k]
+
+    return paths(n, {}) + first(n)
+
+
 @ab.primitive
 def positive(x):
     return tf.maximum(x, 0.0)
@@ -162,6 +180,7 @@ def calls(folder):
     yield "saved", lambda: saved(n)
     yield "divided", lambda: divided(n, n % 3)
     yield "divided, with errors", lambda: divided(-n, n % 3)
+    yield "counted", lambda: counted(n)
     yield "rectified", lambda: rectified(x)
     yield "ragged", lambda: ragged(tf.ragged.constant([[1, 2], [], [3, 4, 5]] * 4))
     yield "a run", lambda: run(folder, n)

@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,7 +33,7 @@ from autobatch.flags import SMALL_LOOP
 from autobatch.frontend.content import Content, content
 from autobatch.frontend.core import Callee
 from autobatch.frontend.source import Source
-from autobatch.frontend.watch import Watched, is_library, watch_with_functions
+from autobatch.frontend.watch import Watched, is_library, module_of, watch_with_functions
 from autobatch.ir.leaves import Step
 from autobatch.ir.stored import StoredProgram
 from autobatch.ir.typed import TypedProgram, TypedStackProgram
@@ -76,19 +76,28 @@ class Book:
         self._kept: dict[frozenset[str], Kept] = {}
         self.watched = found.watched
 
-    def covers(self, sources: Iterable[Source]) -> bool:
+    def covers(self, sources: Collection[Source]) -> bool:
         """Whether the program that these functions have become depends on nothing that is not in the key.
 
         What they read from outside must be watched, or be part of what is, and nothing of it may have changed
         meanwhile: what code does besides, while it is lowered, another process would not do.
         """
-        own = [source for source in sources if not is_library(source.function)]
+        inner = _nested(sources)  # whose code is part of what they stand in
+        own = [s for s in sources if not is_library(s.function) and s.function not in inner]
         if any(watched.changes() for watched in self.watched) or not all(_is_of_its_file(s.function) for s in own):
             return False
         found = {(id(w.owner), w.name) for w in self.watched}
         parts = {id(part) for w in self.watched for part in w.parts}
+        cells = {id(cell) for function in inner for cell in function.__closure__ or ()}
         watched = watch_with_functions(own)[0].values()
-        return all((id(w.owner), w.name) in found or (w.is_bound_for_good and id(w.value) in parts) for w in watched)
+
+        def is_covered(w: Watched) -> bool:
+            is_ours = isinstance(w.value, FunctionType | type) and module_of(w.value).startswith("autobatch.")
+            is_inner = isinstance(w.value, Callee) and w.value.function in inner
+            is_part = w.is_bound_for_good and (is_ours or is_inner or id(w.value) in parts)
+            return is_part or id(w.owner) in cells or (id(w.owner), w.name) in found
+
+        return all(map(is_covered, watched))
 
     def read(self, optimizations: Collection[str]) -> Kept | None:
         form = frozenset(optimizations)
@@ -153,6 +162,12 @@ def _version(package: str) -> str:
         return metadata.version(package)
     except metadata.PackageNotFoundError:  # of another name, as tensorflow-cpu
         return ""
+
+
+def _nested(sources: Iterable[Source]) -> set[Callable]:
+    """The functions inside of these that are functions of the program's own."""
+    values = [value for source in sources for value in source.static.values()]
+    return {value.function for value in values if isinstance(value, Callee) and value.source is not None}
 
 
 def _is_of_its_file(function: Any) -> bool:
