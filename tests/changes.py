@@ -95,6 +95,7 @@ _MODULES = [
     ("", "x + 1", "", "1 + x"),
     ("", "(lambda y: y + 1)(x)", "", "(lambda y: y + 2)(x)"),
     ("", "[i * x for i in range(3)]", "", "[i * x for i in range(4)]"),
+    ("K = 1", "(lambda y: (lambda: y + K)())(x)", "K = 2", "(lambda y: (lambda: y + K)())(x)"),
     ("def g(x): return x + 1", "g(x)", "def g(x): return x + 2", "g(x)"),
     ("def g(x): return h(x)\ndef h(x): return 1", "g(x)", "def g(x): return h(x)\ndef h(x): return 2", "g(x)"),
     ("K = [1]\ndef g(x): return x + K[0]", "g(x)", "K = [2]\ndef g(x): return x + K[0]", "g(x)"),
