@@ -400,11 +400,20 @@ def _at(node: gast.AST, at: gast.AST) -> gast.AST:
 
 
 def _jumps_replaced(body: Statements, left: Callable[[gast.AST], Statements], inside: bool = False) -> Statements:
-    """The statements with what leaves them replaced; ``inside`` a loop of theirs, ``break`` does not."""
+    """The statements with what leaves them replaced; ``inside`` a loop of theirs, ``break`` does not.
+
+    What runs outside of a ``try`` around has been put before it, and comes after what is put there now.
+    """
     result: Statements = []
     for node in body:
         if isinstance(node, gast.Return) or (isinstance(node, gast.Break | gast.Continue) and not inside):
-            result += left(node)
+            at = len(result)
+            while at and hasattr(result[at - 1], "leaves"):
+                at -= 1
+            *before, jump = left(node) or [node]
+            result = [*result[:at], *before, *result[at:], jump]
+        elif hasattr(node, "leaves"):
+            result.append(node)
         else:
             result.append(with_blocks(node, lambda block, looped: _jumps_replaced(block, left, inside or looped)))
     return result

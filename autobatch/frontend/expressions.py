@@ -351,7 +351,8 @@ class Expressions(Scope):
         # a < b < c is a < b and b < c, with b evaluated once, and c only if a < b.
         left, middle = self.in_order([node.left, node.comparators[0]])
         if not isinstance(middle, gast.Name | gast.Constant):
-            left = self.pinned(left) if self.changes_anything(node.comparators[0]) else left
+            acts = any(map(self.changes_anything, (node.left, node.comparators[0])))
+            left = self.pinned(left) if acts else left
             middle = self.temporary(middle, "middle")
         first = self.comparison(left, node.ops[0], middle, node)
         pairs = list(zip(node.ops[1:], node.comparators[1:], strict=True))

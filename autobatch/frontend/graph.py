@@ -171,7 +171,9 @@ class _Builder:
         (at,) = (k for k, handler in enumerate(inner) if handler.number == node.leaves)
         self.within(inner[at + 1 :])
         self.statements(node.finalbody, loop)
-        if not self.current.end:
+        if self.current.end:
+            self.handlers = inner
+        else:
             self.within(inner)
 
     def raise_further(self, number: str, node: gast.Raise) -> None:

@@ -35,7 +35,7 @@ def with_helpers(callee_of: CalleeOf, helpers: Collection[types.CodeType], modes
         helper = as_program(value)
         return helper if helper is not None and is_one(helper) else callee_of(value)
 
-    return found
+    return found if helpers or all_with_dicts else callee_of
 
 
 @functools.lru_cache(maxsize=1024)

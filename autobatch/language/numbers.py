@@ -54,6 +54,8 @@ int_, float_, bool_ = _cast(int), _cast(float), _cast(bool)
 
 def divmod_(left: Any, right: Any) -> Any:
     """``divmod(left, right)``"""
+    if not (per_member(left) or per_member(right)):  # objects, perhaps
+        return divmod(left, right)
     return left // right, left % right
 
 

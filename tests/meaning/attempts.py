@@ -830,3 +830,74 @@ def finally_with_branches(n):
             except ZeroDivisionError:
                 s = 100
     return s
+
+
+@case(n)
+def leaves_two_at_once(n):
+    v, log = n, []
+
+    def walk():
+        try:
+            try:
+                return log
+            finally:
+                log.append(n)
+        finally:
+            log.append(100)
+
+    for i in range(4):
+        try:
+            try:
+                if i == 1:
+                    continue
+                if i == n:
+                    break
+                v += 10 // (i - 2)
+            except ZeroDivisionError:
+                v += 100
+                continue
+            finally:
+                v += 1
+        finally:
+            v *= 2
+    return v, walk()
+
+
+@case(n)
+def returns_from_the_outer_of_two(n):
+    try:
+        try:
+            return n
+        finally:
+            n += 1
+    finally:
+        return n
+
+
+@case(n)
+def returns_whatever_was_raised(n):
+    try:
+        if n > 1:
+            return 1
+        raise ValueError
+    finally:
+        return n * 2
+
+
+@case(n)
+def raised_in_the_inner_finally(n):
+    x = [n]
+
+    def tried():
+        try:
+            try:
+                return x[0]
+            finally:
+                x[0] += 1
+                x[0] = 10 // (n - 1) + x[0]
+        except ZeroDivisionError:
+            return -5
+        finally:
+            x[0] *= 3
+
+    return tried(), x[0]

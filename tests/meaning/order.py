@@ -122,3 +122,26 @@ def argument_puts_another_there(n):
     r = Two(Stepping(n), Stepping(4))
     k = r.a.move(placed(r, Stepping(n % 5)))
     return k, r.a.x
+
+
+class Turned:
+    def __init__(self, v):
+        self.v, self.c = v, 0
+
+    @property
+    def w(self):
+        self.c += 1
+        return self.v * 2
+
+    def up(self, by):
+        self.v += by
+        self.c += 1
+        return self.v
+
+
+@case(n)
+def what_changes_an_object_comes_first(n):
+    o, p, q = Turned(3 - n), Turned(n), Turned(n - 5)
+    chained = o.w < (-9 if o.c >= 1 else n) <= 7
+    item = [7, p.up(n)][(p.v if p.c > 0 else n) % 2]
+    return chained, item, abs(q.up(n)) + abs(q.v or n), max(q.up(2), q.v or n), q.up(1) in (q.v if q.c > 0 else 77, 3)

@@ -750,3 +750,22 @@ def all_orders_of_one(n):
             best = v
     p, q, h, g = Version(n, 1), Version(2, n), Height(n), Height(2)
     return best.major, best.minor, p < q, p > q, p >= q, p <= q, h > g, h >= g, h <= g, h < g
+
+
+class Split:
+    def __init__(self, v):
+        self.v = v
+
+    def __floordiv__(self, other):
+        return self.v // other + 1000
+
+    def __mod__(self, other):
+        return self.v % other + 2000
+
+    def __divmod__(self, other):
+        return self.v + 7, other + 7
+
+
+@case(N([0, 7, -4]))
+def divmod_of_its_own(n):
+    return divmod(Split(n), 3), divmod(n, 3), divmod(7, n + 1), Split(n) // 3
