@@ -1,24 +1,26 @@
-"""Choices inside other operations get names: ``xs.append(a or 0)`` becomes ``choice = a or 0; xs.append(choice)``.
+"""Choices in what goes into lists and objects get names: ``xs.append(a or 0)`` is ``c = a or 0; xs.append(c)``.
 
-An operand of a choice may be None for some members, and all that is computed with it in the same statement then is for
-them alone: what changes a list or an object, or takes numbers only, is not.  Behind what may change something, a choice
-stays where it is.
+An operand of a choice may be None for some members; all else of its statement is done once with None and once without
+then, which what changes a list or an object cannot be.  Behind what may change something, a choice stays where it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import gast
 
 from autobatch.frontend.effects import runs_method
+from autobatch.frontend.list_methods import CHANGES
+from autobatch.frontend.objects import is_acting_method
 from autobatch.frontend.syntax import SCOPES, Statements, assign, is_support, load, names, rebuilt
 from autobatch.frontend.trees import walk
 
 
 def with_named_choices(statement: gast.AST, fresh: Callable[[str], str]) -> Statements:
-    """A desugared statement, and before it what gives its choices names; ``fresh`` makes them."""
-    if not isinstance(statement, gast.Assign | gast.Expr) or not any(map(_is_choice, walk(statement.value))):
+    """A desugared statement, and before it what gives its choices names, if need be; ``fresh`` makes them."""
+    changes = isinstance(statement, gast.Assign | gast.Expr) and _calls(statement.value, CHANGES)
+    if not changes or not any(map(_is_choice, walk(statement.value))):
         return [statement]
     before: Statements = []
     acted = False  # by what is evaluated before
@@ -32,7 +34,8 @@ def with_named_choices(statement: gast.AST, fresh: Callable[[str], str]) -> Stat
             made = rebuilt(node, lambda part: named(part, within or isinstance(node, gast.Call)))
             acted |= _may_act(node)
             return made
-        if not within or acted:
+        if not within or acted or any(map(_may_act, walk(node))):
+            acted |= any(map(_may_act, walk(node)))
             return node
         name = fresh("choice")
         before.append(assign(name, node, node))
@@ -43,14 +46,17 @@ def with_named_choices(statement: gast.AST, fresh: Callable[[str], str]) -> Stat
 
 
 def _may_act(node: gast.AST) -> bool:
-    return runs_method(node) or (isinstance(node, gast.Call) and not is_support(node.func))
+    calls = isinstance(node, gast.Call) and not is_support(node.func)
+    return calls or is_acting_method(node) or runs_method(node)
 
 
 def _is_choice(node: gast.AST) -> bool:
     """Whether one operand decides on what becomes of itself: ``a or b``, ``0 if a is None else a``."""
-    if not (isinstance(node, gast.Call) and is_support(node.func)):
-        return False
-    first, *others = node.args or [node]
-    if node.func.attr == "ifexp":
-        return not {*names(first)}.isdisjoint(names(others))
-    return node.func.attr in ("and_", "or_")
+    if _calls(node, {"ifexp"}):
+        test, *arms = node.args
+        return not {*names(test)}.isdisjoint(names(arms))
+    return _calls(node, {"and_", "or_"})
+
+
+def _calls(node: gast.AST, operators: Collection[str]) -> bool:
+    return isinstance(node, gast.Call) and is_support(node.func) and node.func.attr in operators

@@ -94,7 +94,7 @@ class Objects(Texts):
         return super().on_Compare(node)
 
     def may_change(self, node: gast.AST) -> bool:
-        return super().may_change(node) or _is_acting_method(node) or self.is_users_method(node)
+        return super().may_change(node) or is_acting_method(node) or self.is_users_method(node)
 
     def is_users_method(self, node: gast.AST) -> bool:
         match node:
@@ -103,7 +103,7 @@ class Objects(Texts):
         return False
 
     def may_run_early(self, node: gast.AST) -> bool:
-        calls = any(_is_acting_method(part) or self.is_of_program(part) for part in walk(node))
+        calls = any(is_acting_method(part) or self.is_of_program(part) for part in walk(node))
         return super().may_run_early(node) and not calls
 
     def method_call(self, node: gast.Call) -> gast.AST | None:
@@ -234,7 +234,7 @@ class Objects(Texts):
         return made
 
 
-def _is_acting_method(node: gast.AST) -> bool:
+def is_acting_method(node: gast.AST) -> bool:
     """Whether this may call a method of a user's class, one that does more than to return something."""
     match node:
         case gast.Attribute(attr=name):

@@ -32,9 +32,10 @@ _TAKE_NONE = {"bool_", "get", "in_", "not_", "raised", "truth"} | _ASK | _LAZY
 
 
 def takes_none(function: ir.Expression) -> bool:
-    """Whether an operation may mean something for None, as nothing but operators that take it, or users' code, may."""
+    """Whether an operation may mean something for None, as operators that take it, choices and users' code may."""
     called = _called(function)
-    return function.kind == "member" and (called <= _TAKE_NONE or _is_users(called))
+    chooses = bool(called & _LAZY) and not function.changes
+    return function.kind == "member" and (called <= _TAKE_NONE or chooses or _is_users(called))
 
 
 def with_none(op: ir.Primitive, read: Sequence[str]) -> ir.Expression:

@@ -615,3 +615,34 @@ def another_in_its_place(n):
     d[1] = b or 3
     p.last += p.last or 1
     return p.last, p.v, xs, d[1], max(b or 4, 5), [b or 0, n][n % 2], (b or 1) + abs(b or -2), b and b + 1 or n
+
+
+def unless_of_three(a):
+    return a if a % 3 else None
+
+
+@case(N([0, 5, -3, 2]), N([3, 4, 1, 0]))
+def choices_within_choices(n, m):
+    s, k = 0, 0
+    arm = m if n > 1 else max(unless_of_three(n) or m, 3)
+    either = n > 1 and min(unless_of_three(n) or 7, 4) > 2
+    while k < max(unless_of_three(k) or 2, 1):
+        k += 1
+    for i in range(3):
+        s += int(unless_of_three(i) or 9) + [4, 5, 6][(unless_of_three(i) or 0) % 3]
+    return arm, either, k, s, sum(max(unless_of_three(v) or m, 1) for v in (n, m, 3))
+
+
+@case(N([0, 5, -3]), N([3, 4, 1]))
+def behind_what_changes(n, m):
+    o, xs, i = Kept(n), [n], iter([n, m, 3])
+
+    def put(a):
+        xs.append(a)
+        return a
+
+    first = (next(i), abs(next(i) or 9)), (put(m), abs(xs[-1] or 9))
+    o.v = put(7) + (xs[-1] or 3)
+    xs.append(put(n) + (xs[-1] or 2))
+    xs.append(xs[-1] + (put(4) or 3))
+    return first, o.v, xs
