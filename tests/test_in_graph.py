@@ -62,7 +62,7 @@ def test_members_that_fail_in_any_part(shards):
 @pytest.mark.compiles
 def test_as_many_parts_as_a_plain_call(monkeypatch):
     function, _ = PROGRAMS["fibonacci"]
-    function = function.options(max_depth=20)
+    function = function.options(max_depth=21)  # which no other test has compiled
     monkeypatch.setattr(in_graph.shards, "parts", lambda machine, options: 2)
     assert len(programs(traced(function, tf.range(6)))) == 2
     of_any_size = tf.function(lambda n: function(n), [tf.TensorSpec([None], tf.int32)], autograph=False)
