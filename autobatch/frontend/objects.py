@@ -25,7 +25,7 @@ from autobatch.frontend.item_assignment import Rewriter
 from autobatch.frontend.library import written
 from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.source import read, unparse
-from autobatch.frontend.syntax import as_load, assign, constant, index_value, load, root_of, support
+from autobatch.frontend.syntax import Statements, as_load, assign, constant, index_value, load, root_of, support
 from autobatch.frontend.texts import Texts
 from autobatch.frontend.trees import copy_of, walk
 from autobatch.language.operand_order import REFLECTED
@@ -212,7 +212,8 @@ class Objects(Texts):
 
     def construction(self, node: gast.Call, callee: Callee) -> gast.AST:
         """``Particle(x, v)`` where ``__init__`` is a function of the program."""
-        names = constant(_always_set(read(callee.function, {}).tree), node)
+        assert callee.of is not None
+        names = constant(_always_set(callee.function, callee.of), node)
         made = self.temporary(support("blank", [node.func, names], node), "object")
         function = load(self.bind("init", callee.function), node)
         call = gast.Call(func=function, args=[made, *node.args], keywords=node.keywords)
@@ -312,15 +313,32 @@ def _with(node: gast.AST, part: str, receiver: gast.AST) -> gast.AST:
     return node
 
 
-def _always_set(init: gast.FunctionDef) -> tuple[str, ...]:
-    """The attributes that an ``__init__`` sets wherever it comes to its end, as far as is plain to see."""
+def _always_set(method: FunctionType, cls: type) -> tuple[str, ...]:
+    """The attributes that ``__init__``, or a setter, sets wherever it comes to its end, as far as is plain to see."""
+    tree = read(method, {}).tree
     names: dict[str, None] = {}
-    for statement in init.body:
+    for name in _assigned(tree.body, tree.args.args[0].id):
+        found = inspect.getattr_static(cls, name, None)
+        setter = found.fset if isinstance(found, property) else None
+        if isinstance(setter, FunctionType) and setter is not method:
+            names |= dict.fromkeys(_always_set(setter, cls))
+        else:
+            names[name] = None
+    return tuple(names)
+
+
+def _assigned(statements: Statements, owner: str) -> list[str]:
+    """The attributes of this variable's that the statements assign to, whichever way they go to their end."""
+    names: list[str] = []
+    for statement in statements:
         if any(isinstance(part, gast.Return) for part in walk(statement)):
             break
+        if isinstance(statement, gast.If):
+            other = _assigned(statement.orelse, owner)
+            names += [name for name in _assigned(statement.body, owner) if name in other]
         targets = statement.targets if isinstance(statement, gast.Assign) else [getattr(statement, "target", None)]
         parts = (part for target in targets if target is not None for part in walk(target))
         if isinstance(statement, gast.Assign | gast.AnnAssign):
             attributes = (p for p in parts if isinstance(p, gast.Attribute) and isinstance(p.ctx, gast.Store))
-            names |= dict.fromkeys(a.attr for a in attributes if getattr(a.value, "id", "") == init.args.args[0].id)
-    return tuple(names)
+            names += [each.attr for each in attributes if getattr(each.value, "id", "") == owner]
+    return names

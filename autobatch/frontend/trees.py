@@ -1,4 +1,4 @@
-"""What Python's ``ast`` does with trees, in a fraction of the time: half of a lowering is to walk and to copy them.
+"""What Python's ``ast`` does with trees, in a fraction of the time: a lowering walks and copies them a lot.
 
 Contexts (``Load``, ``Store``, ``Del``) do not count as nodes: nobody looks for one but at its owner.
 """

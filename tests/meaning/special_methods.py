@@ -769,3 +769,77 @@ class Split:
 @case(N([0, 7, -4]))
 def divmod_of_its_own(n):
     return divmod(Split(n), 3), divmod(n, 3), divmod(7, n + 1), Split(n) // 3
+
+
+class Celsius:
+    def __init__(self, degrees):
+        self.degrees = degrees
+
+    @property
+    def degrees(self):
+        return self._degrees
+
+    @degrees.setter
+    def degrees(self, value):
+        if value < -273:
+            raise ValueError("below absolute zero")
+        self._degrees = value
+
+
+class Rectangle:
+    def __init__(self, width, height):
+        self.width, self.height = width, height
+        if width > height:
+            self.kind, self.ratio = 1, width / 2
+        else:
+            self.ratio, self.kind = height / 2, 2
+
+    @property
+    def width(self):
+        return self._width
+
+    @width.setter
+    def width(self, value):
+        if value > 3:
+            self._width = 3
+        else:
+            self._width = value
+
+    @property
+    def height(self):
+        return self._height
+
+    @height.setter
+    def height(self, value):
+        self._height = max(value, 1)
+
+    @property
+    def area(self):
+        return self.width * self.height
+
+
+class Square(Rectangle):
+    def __init__(self, side):
+        super().__init__(side, side)
+
+    @property
+    def side(self):
+        return self.width
+
+    @side.setter
+    def side(self, value):
+        self.width = value
+        self.height = value
+
+
+@case(N([20, -300, 5, -200]), N([0, 7, -290, 3]), fails=[1])
+def properties_set_when_made(n, m):
+    t = Celsius(n)
+    try:
+        t.degrees += m
+    except ValueError:
+        t.degrees = 0
+    r, q = Rectangle(n % 5, m % 5), Square(m)
+    q.side = n % 7 + 1
+    r.width -= 1
+    return t.degrees, r.area, r.kind, r.ratio, q.area, q.side, q.kind
