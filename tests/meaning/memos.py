@@ -173,3 +173,67 @@ def keys_that_have_no_hash(n, k):
     d = {}
     put(d, [n], k)
     return len(d)
+
+
+class Inventory:
+    def __init__(self):
+        self.items, self.moves = {}, 0
+
+    def add(self, what, count):
+        self.items[what] = self.items.get(what, 0) + count
+        self.moves += 1
+
+    def remove(self, what, count):
+        if what not in self.items:
+            raise KeyError(what)
+        if self.items[what] < count:
+            raise ValueError("not enough")
+        self.items[what] -= count
+
+
+class Sets:
+    def __init__(self):
+        self.parent = {}
+
+    def find(self, x):
+        if x not in self.parent:
+            self.parent[x] = x
+        while self.parent[x] != x:
+            x = self.parent[x]
+        return x
+
+    def union(self, a, b):
+        self.parent[self.find(a)] = self.find(b)
+
+
+@case(n, k)
+def classes_of_textbooks(n, k):
+    stock, sets = Inventory(), Sets()
+    stock.add(n, 5)
+    stock.add(k, 2)
+    try:
+        stock.remove(k, 3)
+    except ValueError:
+        stock.moves += 10
+    sets.union(n, 2)
+    sets.union(k, 3)
+    return stock.items[n], stock.moves, len(stock.items), sets.find(n) == sets.find(k), len(sets.parent)
+
+
+def visited(node, graph, seen):
+    if node in seen:
+        return 0
+    seen[node] = True
+    total = 1
+    for other in graph[node]:
+        total += visited(other, graph, seen)
+    return total
+
+
+GRAPH = {0: [1, 2], 1: [3], 2: [3], 3: [], 4: [0], 5: [5], 6: [4, 5], 7: [0, 4]}
+
+
+@case(n)
+def seen_in_a_graph(n):
+    seen = {}
+    return visited(n, GRAPH, seen), len(seen)
