@@ -11,6 +11,8 @@ can do more (dicts.py).
 from __future__ import annotations
 
 import builtins
+import copyreg
+import functools
 from collections.abc import Callable
 from dataclasses import replace
 from types import FunctionType
@@ -26,7 +28,11 @@ from autobatch.frontend.trees import copy_of
 from autobatch.frontend.watch import is_library
 
 
-class Dict:
+class _Kind(type):
+    """Of the classes of such dicts: those that one function makes are of one, for keys and values of one type."""
+
+
+class Dict(metaclass=_Kind):
     """Two lists, of the keys and of the values."""
 
     __autobatch_object__ = dict  # what it stands for: members make objects of it, as of classes of the user's
@@ -76,6 +82,15 @@ for _name in sorted(_REFUSED - {"__class_getitem__"}):
     setattr(Dict, _name, _refused(_name))
 
 
+@functools.cache
+def _of(maker: str) -> _Kind:
+    """The class of what the function of this name makes."""
+    return _Kind("Dict", (Dict,), {"maker": maker})
+
+
+copyreg.pickle(_Kind, lambda kind: (_of, (kind.maker,)))
+
+
 def as_method(function: Any) -> Callee | None:
     """A method of such a dict's as an autobatched function."""
     is_written = isinstance(function, FunctionType) and function in _WRITTEN
@@ -86,7 +101,8 @@ def with_dictionaries(source: Source) -> Source:
     """The function with objects in place of the dicts that it makes, which are empty, or have numbers for keys."""
     made = _Displays(source)
     tree = made.visit(copy_of(source.tree))  # the caller keeps its tree
-    return replace(source, tree=tree, static={**source.static, made.name: Dict})
+    maker = f"{source.function.__module__}.{source.function.__qualname__}"
+    return replace(source, tree=tree, static={**source.static, made.name: _of(maker)})
 
 
 class _Displays(gast.NodeTransformer):

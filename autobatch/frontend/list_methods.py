@@ -76,10 +76,12 @@ class ListMethods(Rewriter):
     def objects(self) -> set[str]:
         """The variables that get an object of the user's classes somewhere."""
         nodes = [node for node in walk(self.source.tree) if isinstance(node, gast.Assign | gast.AnnAssign)]
-        made = [node for node in nodes if self.makes_object(node.value)]
-        targets = [target for node in made for target in getattr(node, "targets", None) or [node.target]]
+        pairs = [(target, node.value) for node in nodes for target in getattr(node, "targets", None) or [node.target]]
+        for target, value in pairs:  # which grows: ``p, q = P(), Q()``
+            if isinstance(target, gast.Tuple) and isinstance(value, gast.Tuple):
+                pairs += zip(target.elts, value.elts, strict=False)
         own = [self.source.tree.args.args[0].id] if CLASS in self.source.static else []
-        return {target.id for target in targets if isinstance(target, gast.Name)} | {*own}
+        return {t.id for t, value in pairs if isinstance(t, gast.Name) and self.makes_object(value)} | {*own}
 
     def makes_object(self, value: gast.AST | None) -> bool:
         match value:
