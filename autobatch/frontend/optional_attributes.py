@@ -17,6 +17,8 @@ from autobatch.frontend.special_methods import SpecialMethods
 from autobatch.frontend.syntax import as_load, assign, constant, is_support, load, support
 from autobatch.frontend.trees import walk
 
+_MAY_BE_NONE = (gast.Name, gast.Attribute, gast.Subscript, gast.Call, gast.IfExp, gast.BoolOp)
+
 
 class OptionalAttributes(SpecialMethods):
     def on_Attribute(self, node: gast.Attribute) -> gast.AST:
@@ -45,8 +47,8 @@ class OptionalAttributes(SpecialMethods):
             case gast.Call(
                 func=gast.Attribute(attr="setattr_") as function, args=[_, gast.Constant(value=name), value]
             ):
-                may_be_none = isinstance(value, gast.Name | gast.Attribute | gast.Subscript | gast.Call | gast.IfExp)
-                return is_support(function) and name in context.optional_attributes() and may_be_none
+                is_optional = is_support(function) and name in context.optional_attributes()
+                return is_optional and isinstance(value, _MAY_BE_NONE)
         return False
 
     def set_optional(self, target: gast.Name, node: gast.Call) -> None:

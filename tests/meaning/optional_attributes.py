@@ -261,3 +261,25 @@ def set_to_what_may_be_none(x, n):
     shown = shown * 100 + p.shown() * 10 + q.shown()
     p.last, q.last = q.last, p.last
     return shown, p.shown(), q.shown(), q.last is None
+
+
+class Latest:
+    def __init__(self):
+        self.last = None
+
+    def see(self, k):
+        if self.last is None or k > self.last:
+            self.last = k
+
+
+@case(N)
+def one_or_another(n):
+    a, p = None, Latest()
+    if n > 3:
+        a = n
+    if n > 1:
+        p.see(2)
+        p.last = a or (a if n % 2 else p.last)
+    else:
+        p.last = a and a + 1
+    return -1 if p.last is None else p.last
