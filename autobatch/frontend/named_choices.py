@@ -34,8 +34,9 @@ def with_named_choices(statement: gast.AST, fresh: Callable[[str], str]) -> Stat
             made = rebuilt(node, lambda part: named(part, within or isinstance(node, gast.Call)))
             acted |= _may_act(node)
             return made
-        if not within or acted or any(map(_may_act, walk(node))):
-            acted |= any(map(_may_act, walk(node)))
+        acts = any(map(_may_act, walk(node)))
+        if not within or acted or acts:
+            acted |= acts
             return node
         name = fresh("choice")
         before.append(assign(name, node, node))

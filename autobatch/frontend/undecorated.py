@@ -44,7 +44,10 @@ def _makes_dicts(code: types.CodeType) -> bool:
 
 
 def as_program(value: Any) -> Callee | None:
-    """An undecorated function or method of the user's, or an object that can be called, as an autobatched function."""
+    """A function or method of the user's that is not decorated, or one of a ``Dict``, as an autobatched function.
+
+    Also an object that can be called.
+    """
     receiver: tuple[Any, ...] = ()
     while not isinstance(value, types.FunctionType):
         value, first = _called(value)

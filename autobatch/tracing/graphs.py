@@ -48,7 +48,7 @@ class GraphFunction:
 
 
 def _packing(like: Any) -> Callable[[Iterator[Any]], Any]:
-    """``tf.nest.pack_sequence_as(like, ...)``, which looks at the structure each time for as long as a graph runs."""
+    """``tf.nest.pack_sequence_as(like, ...)``, which looks at lists and tuples of ``like`` once, not each time."""
     if not tf.nest.is_nested(like):
         return next
     if isinstance(like, list | tuple):
