@@ -1,9 +1,10 @@
-"""Which expressions a member may evaluate that does not need them."""
+"""Which expressions a member may evaluate that does not need them, and choices that are no more than an if."""
 
 from __future__ import annotations
 
 import gast
 
+from autobatch.frontend.syntax import assign
 from autobatch.frontend.trees import walk
 
 _TOTAL_OPERATORS = (gast.Add, gast.Sub, gast.Mult)
@@ -20,6 +21,22 @@ def names_tested_for_none(node: gast.AST) -> set[str]:
         and isinstance(test.comparators[0], gast.Constant)
         and test.comparators[0].value is None
     }
+
+
+def as_if(node: gast.Assign) -> gast.If | None:
+    """``x = [] if x is None else x`` as ``if x is None: x = []``; None for another assignment."""
+    target, value = node.targets[0], node.value
+    if not (isinstance(value, gast.IfExp) and isinstance(target, gast.Name) and len(node.targets) == 1):
+        return None
+    arms = [getattr(arm, "id", None) == target.id for arm in (value.body, value.orelse)]
+    if target.id not in names_tested_for_none(value.test) or sum(arms) != 1:
+        return None
+    stays = gast.copy_location(gast.Pass(), node)
+    body, orelse = (
+        [stays if stay else assign(target.id, arm, node)]
+        for stay, arm in zip(arms, (value.body, value.orelse), strict=True)
+    )
+    return gast.copy_location(gast.If(test=value.test, body=body, orelse=orelse), node)
 
 
 def is_cheap(node: gast.AST) -> bool:

@@ -16,6 +16,7 @@ import gast
 
 from autobatch import errors
 from autobatch.frontend import deques, fence
+from autobatch.frontend.cheap import as_if
 from autobatch.frontend.chosen import Chosen
 from autobatch.frontend.consumers import without_generators
 from autobatch.frontend.core import Callee, Core
@@ -152,6 +153,9 @@ class _Desugarer(Exceptions):
 
     def do_Assign(self, node: gast.Assign) -> None:
         if len(node.targets) == 1 and isinstance(node.targets[0], gast.Name):
+            if (choice := as_if(node)) is not None:
+                self.rest.insert(0, choice)
+                return
             if methods := self.setters(node.value):
                 self.set_by_methods(node.targets[0], node.value, methods)
                 return

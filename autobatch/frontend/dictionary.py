@@ -35,6 +35,7 @@ class _Kind(type):
 class Dict(metaclass=_Kind):
     """Two lists, of the keys and of the values."""
 
+    __slots__ = ("ab__keys", "ab__values")  # no others can be set
     __autobatch_object__ = dict  # what it stands for: members make objects of it, as of classes of the user's
     __hash__ = None  # type: ignore[assignment]
 
@@ -85,7 +86,7 @@ for _name in sorted(_REFUSED - {"__class_getitem__"}):
 @functools.cache
 def _of(maker: str) -> _Kind:
     """The class of what the function of this name makes."""
-    return _Kind("Dict", (Dict,), {"maker": maker})
+    return _Kind("Dict", (Dict,), {"maker": maker, "__slots__": ()})
 
 
 copyreg.pickle(_Kind, lambda kind: (_of, (kind.maker,)))

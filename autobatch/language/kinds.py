@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from autobatch import context, errors
 from autobatch.language.each_of import each
 from autobatch.language.lists import MemberList
 from autobatch.language.numpy import ATTRIBUTES, attribute
-from autobatch.language.objects import MemberObject, stands_for, users_class
+from autobatch.language.objects import MemberObject, asked_alone, stands_for, users_class
 from autobatch.language.one_of import OneOf
 from autobatch.language.values import WeakScalar, is_tensor, python_kind
 
@@ -71,6 +71,8 @@ def special(value: Any, name: str) -> Any:
     """``value.__add__`` and others, which Python's numbers and lists have, and give what is not theirs to others."""
     if kinds_of(value):
         raise _unseen(f"`{name}`")
+    if isinstance(value, MemberObject) and (method := asked_alone(type(value), name)) is not None:
+        return MethodType(method, value)
     return getattr(value, name)
 
 

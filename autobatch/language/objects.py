@@ -125,6 +125,9 @@ def _made(cls: type) -> type:
     def ne(self: Any, other: Any) -> Any:
         return own_ne(self, other) if _is_users_code() else not eq(self, other)
 
+    alone = {name: method.__wrapped__ for name, method in operators.items()}
+    alone = {"__eq__": own_eq, "__ne__": _inverse(alone.get("__eq__", own_eq)), **alone}
+
     def truth(self: Any) -> Any:
         method = truth_method(cls)
         return method(self) if method is not None and _is_users_code() else True
@@ -162,9 +165,14 @@ def _made(cls: type) -> type:
         "__setattr__": set_own, "__getattribute__": get,
         "__eq__": eq, "__ne__": ne, "__hash__": hashed, "__bool__": truth,
         "__module__": cls.__module__, "__qualname__": cls.__qualname__,
-        "__slots__": (),
+        "__slots__": (), "ab__alone": alone,
     }  # fmt: skip
     return type(cls)(cls.__name__, (cls, MemberObject), body)
+
+
+def asked_alone(cls: type, operator: str) -> Callable[[Any, Any], Any] | None:
+    """The method of members' objects for ``a.__lt__(b)``, before which the one of b's class is not asked."""
+    return vars(cls)["ab__alone"].get(operator)
 
 
 def _by_index(value: Any) -> Iterator[Any]:

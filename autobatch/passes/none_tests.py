@@ -109,20 +109,30 @@ class _Called:
 
     def is_none(self, variable: str, at: Definition) -> bool | None:
         """Whether a variable is None at an operation; None if that is not known."""
-        i, k = at
-        definitions = self.before[i].get(variable, frozenset())
-        for j, op in enumerate(self.function.blocks[i].ops[:k]):
-            if variable in ir.writes(op):
-                definitions = frozenset({(i, j)})
-        kinds = {self.made_by(variable, each) for each in definitions}
+        kinds: set[bool | None] = set()
+        sources = {(variable, each) for each in self.definitions(variable, at)}
+        pending = [*sources]
+        while pending:
+            v, definition = pending.pop()
+            i, k = definition
+            op = self.function.blocks[i].ops[k] if k >= 0 else None
+            if op is None:
+                kinds.add(self.given.get(v))
+            elif isinstance(op, ir.Primitive) and op.function == ir.COPY:
+                more = {(op.inputs[0], each) for each in self.definitions(op.inputs[0], definition)} - sources
+                pending += more
+                sources |= more
+            else:
+                kinds.add(True if is_none(op) else False if is_change(op) or _makes(op) else None)
         return kinds.pop() if len(kinds) == 1 else None
 
-    def made_by(self, variable: str, definition: Definition) -> bool | None:
-        i, k = definition
-        if k == -1:
-            return self.given.get(variable)
-        op = self.function.blocks[i].ops[k]
-        return True if is_none(op) else False if is_change(op) or _is_display(op) else None
+    def definitions(self, variable: str, at: Definition) -> frozenset[Definition]:
+        """Those that reach an operation."""
+        i, k = at
+        for j, op in reversed([*enumerate(self.function.blocks[i].ops[:k])]):
+            if variable in ir.writes(op):
+                return frozenset({(i, j)})
+        return self.before[i].get(variable, frozenset())
 
     def decisions(self) -> dict[int, bool]:
         """For each block that ends by a test which always ends in one way, that way."""
@@ -138,8 +148,12 @@ class _Called:
         return found
 
 
-def _is_display(op: ir.LocalOp) -> bool:
-    return isinstance(op, ir.Primitive) and re.fullmatch(r"\[[^\[\]]*\]", op.function.template) is not None
+# a list, a dict, or an object
+_MADE = re.compile(r"\[[^\[\]]*\]|\{[^{}]*\}|dict\(\)|member_class\([^()]*\)\([^()]*\)|blank\([^()]*\([^()]*\)\)")
+
+
+def _makes(op: ir.LocalOp) -> bool:
+    return isinstance(op, ir.Primitive) and _MADE.fullmatch(op.function.template) is not None
 
 
 def _is_test(op: ir.LocalOp | None) -> TypeGuard[ir.Primitive]:

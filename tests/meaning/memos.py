@@ -237,3 +237,67 @@ GRAPH = {0: [1, 2], 1: [3], 2: [3], 3: [], 4: [0], 5: [5], 6: [4, 5], 7: [0, 4]}
 def seen_in_a_graph(n):
     seen = {}
     return visited(n, GRAPH, seen), len(seen)
+
+
+def fib_from_none(n, memo=None):
+    if memo is None:
+        memo = {}
+    if n in memo:
+        return memo[n]
+    if n < 2:
+        return n
+    memo[n] = fib_from_none(n - 1, memo) + fib_from_none(n - 2, memo)
+    return memo[n]
+
+
+def ways(r, c, cache=None):
+    cache = {} if cache is None else cache
+    if r == 0 or c == 0:
+        return 1
+    key = (r, c)
+    if key not in cache:
+        cache[key] = ways(r - 1, c, cache) + ways(r, c - 1, cache)
+    return cache[key]
+
+
+@case(n, k)
+def begun_where_none_is_given(n, k):
+    return fib_from_none(n), fib_from_none(k, None), ways(n % 4, k % 4)
+
+
+@case(n)
+def begun_where_it_is_entered(n, memo=None):
+    memo = memo if memo is not None else {}
+    if n in memo:
+        return memo[n]
+    if n < 2:
+        return n
+    memo[n] = begun_where_it_is_entered(n - 1, memo) + begun_where_it_is_entered(n - 2, memo)
+    return memo[n]
+
+
+def steps(n, path=None):
+    path = [] if path is None else path
+    path.append(n)
+    if n > 0:
+        steps(n - 1 - n % 2, path)
+    return path
+
+
+@case(n, k)
+def lists_as_well(n, k):
+    given = [k]
+    steps(n, given)
+    return len(steps(n)), sum(given), given[0]
+
+
+def named(n, memo):
+    memo.x = 1
+    return memo[n] + memo.x
+
+
+@case(n, refused="item-of-member")
+def attributes_that_no_dict_has(n):
+    memo = {}
+    memo[n] = n
+    return named(n, memo)

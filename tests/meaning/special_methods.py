@@ -843,3 +843,49 @@ def properties_set_when_made(n, m):
     q.side = n % 7 + 1
     r.width -= 1
     return t.degrees, r.area, r.kind, r.ratio, q.area, q.side, q.kind
+
+
+class Weight:
+    def __init__(self, x):
+        self.x = x
+
+    def __lt__(self, other):
+        return self.x < other.x
+
+    def __gt__(self, other):
+        return self.x > other.x
+
+    def __add__(self, other):
+        return self.x + other.x
+
+    def __eq__(self, other):
+        return self.x == other.x
+
+
+class Heavier(Weight):
+    def __gt__(self, other):
+        return self.x > other.x + 2
+
+    def __radd__(self, other):
+        return 100 + self.x
+
+    def __eq__(self, other):
+        return False
+
+
+@dataclass(order=True)
+class Couple:
+    x: int
+    y: int
+
+
+class Nearer(Couple):
+    pass
+
+
+@case(np.array([0, 1, 2, 3, 5]), np.array([2, 1, 0, 3, 4]))
+def asked_by_their_names(n, m):
+    a, b = Weight(n), Heavier(m)
+    of_pairs = [Couple(n, m).__lt__(Couple(m, n)), Couple(n, m).__eq__(Couple(n, n))]
+    unlike = Couple(n, m).__lt__(Nearer(n, m)) is NotImplemented
+    return a.__lt__(b), a < b, a.__add__(b), a + b, a.__eq__(Heavier(n)), a.__ne__(Heavier(n)), of_pairs, unlike
