@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, Phase, given, note, seed, settings
 from rich.progress import Progress
 
 NAMES = (
-    "classes", "control", "dicts", "exceptions", "functions", "gradients", "in_turn", "lists", "nones", "numbers",
-    "objects", "outside", "rows", "special", "states",
+    "classes", "control", "dicts", "exceptions", "functions", "gradients", "in_turn", "lists", "memos", "nones",
+    "numbers", "objects", "outside", "rows", "shapes", "special", "states",
 )  # fmt: skip
 FAMILIES = {name: importlib.import_module(f"tests.fuzz.{name}") for name in NAMES}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from tests.fuzz.running import INTERPRETED, batched, compare, outcome, plain
+from tests.fuzz.running import against_python
 from tests.fuzz.writer import Writer, indented
 
 CLASSES = """import copy
@@ -187,6 +187,4 @@ ARGS = (np.array([0, 1, 2, 3, -4]), np.array([2, 5, 0, 1, 3]))
 def check(example):
     """Compares what the members return, in plain Python with objects of their own."""
     (text,) = example
-    f = plain(text)["f"]
-    expected = [outcome(f, *(arg[z].item() for arg in ARGS)) for z in range(len(ARGS[0]))]
-    return compare(batched(text)["f"].options(**INTERPRETED), ARGS, expected)
+    return against_python(text, ARGS)

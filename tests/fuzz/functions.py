@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from tests.fuzz.running import INTERPRETED, batched, compare, outcome, plain
+from tests.fuzz.running import against_python
 from tests.fuzz.writer import Writer, indented
 
 HELPERS = """def clipped(v, low=0, high=9):
@@ -219,6 +219,4 @@ ARGS = (np.array([0, 1, 2, 3, -4]), np.array([2, 5, 0, 1, 3]))
 def check(example):
     """Compares what the members return with plain Python; what raises there included."""
     (text,) = example
-    f = plain(text)["f"]
-    expected = [outcome(f, *(arg[z].item() for arg in ARGS)) for z in range(len(ARGS[0]))]
-    return compare(batched(text)["f"].options(**INTERPRETED), ARGS, expected)
+    return against_python(text, ARGS)

@@ -73,6 +73,13 @@ def compare(
     return AGREED
 
 
+def against_python(text: str, args: tuple) -> str:
+    """Compares what the program's ``f`` gives for a batch of numbers with plain Python, exceptions included."""
+    f = plain(text)["f"]
+    expected = [outcome(f, *(arg[z].item() for arg in args)) for z in range(len(args[0]))]
+    return compare(batched(text)["f"].options(**INTERPRETED), args, expected)
+
+
 def is_one(found: Any, expected: Any) -> bool:
     return not isinstance(expected, Exception) and same(found, expected)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from tests.fuzz.running import INTERPRETED, batched, compare, outcome, plain
+from tests.fuzz.running import against_python
 from tests.fuzz.writer import Writer, indented
 
 PROGRAM = """from dataclasses import dataclass
@@ -236,6 +236,4 @@ ARGS = (np.array([0, 1, 2, 3, 7]), np.array([2, 5, 0, 1, 3]))
 def check(example):
     """Compares what the members return, or that they fail, with plain Python."""
     (text,) = example
-    f = plain(text)["f"]
-    expected = [outcome(f, *(arg[z].item() for arg in ARGS)) for z in range(len(ARGS[0]))]
-    return compare(batched(text)["f"].options(**INTERPRETED), ARGS, expected)
+    return against_python(text, ARGS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from tests.fuzz.running import INTERPRETED, batched, compare, outcome, plain
+from tests.fuzz.running import against_python
 from tests.fuzz.writer import Writer, indented
 
 PROGRAM = """import enum
@@ -130,5 +130,4 @@ ARGS = (np.array([0, 1, 2, 4]), np.array([2, 5, 0, 1]))
 def check(example):
     """Compares what the members return with plain Python."""
     (text,) = example
-    expected = [outcome(plain(text)["f"], *(arg[z].item() for arg in ARGS)) for z in range(4)]
-    return compare(batched(text)["f"].options(**INTERPRETED), ARGS, expected)
+    return against_python(text, ARGS)
