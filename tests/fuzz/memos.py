@@ -65,7 +65,8 @@ class _Writer(Writer):
         return self.pick(
             *self.v, "2", lambda: f"({self.choice()})", lambda: f"walk({self.small()})",
             lambda: f"walk({self.small()}, d)", lambda: f"p.go({self.small()})",
-            lambda: f"{held}.get({self.small()}, 1)", f"len({held})", lambda: f"p.note({self.small()})", lambda: f"sum(collect({self.small()})) % 17",
+            lambda: f"{held}.get({self.small()}, 1)", f"len({held})", lambda: f"p.note({self.small()})",
+            lambda: f"sum(collect({self.small()})) % 17",
             lambda: f"len(collect({self.small()}, [n]))", lambda: f"{held}[{self.small()}]",
             lambda: f"({self.int()} * 3 + {self.int()}) % 11", "len(p.log)", "p.first",
         )  # fmt: skip
