@@ -48,7 +48,7 @@ from autobatch.passes.results import check_results
 from autobatch.passes.separate_calls import asks_for_types, one_for_each_call
 from autobatch.passes.simplify import decide_branches, simplified
 from autobatch.passes.versions import with_versions
-from autobatch.tracing.explain import NoneOperandError
+from autobatch.tracing.explain import NoneOperandError, is_of_none
 
 
 @context.remembering()
@@ -216,14 +216,16 @@ class _Inference:
             raise UnrollingNeeded([*self.unlike.values()])
         for at, error in self.failures.items():
             op = self.traces.raised_in.get(error)
-            if op is not None and isinstance(error, NoneOperandError):
+            if op is not None and is_of_none(error):
                 refuse_lazy(op)
             sometimes = op is not None and at != (self.program.entry.name, 0)
-            if op is not None and sometimes and isinstance(error, OF_VALUES):
+            if op is not None and sometimes and (isinstance(error, OF_VALUES) or is_of_none(error)):
                 raise _Raises(at, op, error)
             raise error.refusal if isinstance(error, NoneOperandError) else error
         for (name, i, _), caught in self.caught.items():
             for op, error in caught:  # still so, now that all types are known
+                if is_of_none(error):
+                    refuse_lazy(op)
                 raise _Raises((name, i), op, error)
 
     def end_without_results(self) -> None:

@@ -15,7 +15,7 @@ from autobatch.ir.types import Exact, Tensor, Type, Weak, type_of
 from autobatch.tracing.as_it_is import asking_refused
 from autobatch.tracing.code import code_key
 from autobatch.tracing.execute import Outcome, execute
-from autobatch.tracing.explain import NoneOperandError, raise_at
+from autobatch.tracing.explain import NoneOperandError, is_of_none, raise_at
 from autobatch.tracing.repeated import Repeats
 from autobatch.tracing.symbolic import lanes_of, symbolic
 
@@ -89,7 +89,7 @@ class Traces:
 def _may_be_caught(error: Exception) -> bool:
     """Whether it is of values, or of a class of the user's."""
     library = type(error).__module__.partition(".")[0] in ("builtins", "tensorflow", "numpy", "autobatch")
-    return isinstance(error, OF_VALUES) or not library
+    return isinstance(error, OF_VALUES) or is_of_none(error) or not library
 
 
 def _type_of_variable(value: Any, variable: str, region: regions.Region) -> Type:

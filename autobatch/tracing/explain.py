@@ -28,6 +28,12 @@ class NoneOperandError(TypeError):
         self.refusal = refusal
 
 
+def is_of_none(error: Exception) -> bool:
+    """Whether it is because something is None, as it may not be for other members, or for none of them."""
+    of_attribute = isinstance(error, AttributeError) and "'NoneType' object has no attribute" in str(error)
+    return of_attribute or isinstance(error, NoneOperandError)
+
+
 def raise_at(location: ir.Location, error: Exception, inputs: Iterable[Any] = ()) -> NoReturn:
     """Raises what the user shall see of an error that the code at ``location`` raised, which got these inputs.
 

@@ -901,3 +901,27 @@ def raised_in_the_inner_finally(n):
             x[0] *= 3
 
     return tried(), x[0]
+
+
+@case(n)
+def none_for_those_who_read_it(n):
+    a = None
+    try:
+        s = (a + 1 if n > 1 else n) % 13
+    except TypeError:
+        s = 20
+    try:
+        t = n > 1 and a + 1 > 3
+    except TypeError:
+        t = True
+    try:
+        s += a.x if n > 1 else n
+    except AttributeError:
+        s += 30
+    return s, t
+
+
+@case(n, fails=(0, 3))
+def attributes_of_none(n):
+    a = None
+    return a.x if n > 1 else n
