@@ -72,7 +72,7 @@ def check_untaped(call: str, program: Specialisation, taken: Arguments, options:
 
 _REQUESTS = ("none-value",)  # what is asked for by messages of these kinds is done, and the next message is the user's
 
-_TELLING = ("dict-handed-on", "exception-text")  # these say more than what was to be said at first
+_TELLING = ("dict-handed-on", "exception-text", "shared-array")  # these say more than what was to be said at first
 
 Typed = tuple[Frontend, ir.Program, TypedProgram, Outside]
 

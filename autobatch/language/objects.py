@@ -241,7 +241,16 @@ def attributes(value: Any) -> Iterator[str]:
     yield from getattr(value, "__dict__", ())
     for cls in type(value).__mro__:
         slots = vars(cls).get("__slots__", ())
-        yield from (name for name in ((slots,) if isinstance(slots, str) else slots) if hasattr(value, name))
+        yield from (name for name in ((slots,) if isinstance(slots, str) else slots) if _holds(value, name))
+
+
+def _holds(value: Any, slot: str) -> bool:
+    """Whether something is in the slot, ``ABSENT`` too."""
+    try:
+        object.__getattribute__(value, slot)
+    except AttributeError:
+        return False
+    return True
 
 
 def users_class(value: MemberObject) -> type:
