@@ -259,7 +259,8 @@ class Autobatched(ArgumentOfGraph, Generic[P, R]):
 
         Args:
           *args: as for a call; or, so that they need not fit into memory, members that come one by one: a
-            ``tf.data.Dataset``, a generator or another iterator in place of each argument with a batch axis.
+            ``tf.data.Dataset``, a generator or another iterator in place of each argument with a batch axis, or one of
+            tuples for all.
           lanes: how many members are at work at a time; "auto": some members of a large batch run on 1,024, and on more
             or fewer as long as that is faster, the others on the best number, which later calls begin with.
           progress: whether to show a bar.
@@ -277,7 +278,7 @@ class Autobatched(ArgumentOfGraph, Generic[P, R]):
         if comes_singly:
             if any(axis not in (0, None) for axis in tf.nest.flatten(self._options.in_axes)):
                 raise errors.SettingError("Members that come one by one have no batch axis: in_axes must be 0 or None.")
-            calls = streams.Calls(args, kwargs)
+            calls = streams.Calls(*streams.for_each(self._fn, args, kwargs))
             return mapping.stream(calls, self._take_apart, self._program, self._options, lanes, progress)
         taken = self._take_apart(args, kwargs)
         if not taken.size:

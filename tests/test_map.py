@@ -114,6 +114,24 @@ def test_several_streams():
     assert list(power.map(iter([2.0, 3.0, 0.5]), n=iter([3, 2, 1]))) == [8.0, 9.0, 0.5]
 
 
+def test_one_stream_for_several_arguments():
+    @ab.autobatch(static_argnames="times")
+    def power(x, n, times=1):
+        result = 1.0
+        for _ in range(n):
+            result = result * x
+        return result * times
+
+    pairs = [(2.0, 3), (3.0, 2), (0.5, 1)]
+    assert list(power.map(iter(pairs))) == [8.0, 9.0, 0.5]
+    data = tf.data.Dataset.from_tensor_slices(tuple(map(list, zip(*pairs, strict=True))))
+    assert list(power.map(data, times=2, lanes=2)) == [16.0, 18.0, 1.0]
+    found = power.map(iter([*pairs, (1.0, 2, 3)]))
+    assert [next(found) for _ in pairs] == [8.0, 9.0, 0.5]
+    with pytest.raises(ab.errors.BatchShapeError, match="`power` needs 2 arguments, and a member is not that many"):
+        next(found)
+
+
 def test_no_members():
     assert list(collatz.map(iter(()))) == []
 

@@ -3,17 +3,41 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from autobatch import errors
+from autobatch.frontend.source import signature
 
 
 def is_stream(value: Any) -> bool:
     return isinstance(value, tf.data.Dataset | Iterator)
+
+
+def for_each(function: Callable, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Sequence[Any], Any]:
+    """The arguments, and instead of one stream of tuples, for a function that needs several, a stream for each."""
+    parameters = signature(function).parameters.values()
+    needed = [
+        p.name for p in parameters if p.default is p.empty and p.kind is not p.VAR_POSITIONAL and p.name not in kwargs
+    ]
+    if len(args) != 1 or len(needed) < 2 or not is_stream(args[0]):
+        return args, kwargs
+
+    def members() -> Iterator[Sequence[Any]]:
+        for item in _items(args[0]):
+            if not isinstance(item, tuple | list) or len(item) != len(needed):
+                raise errors.BatchShapeError(
+                    f"`{function.__name__}` needs {len(needed)} arguments, and a member is not that many.",
+                    help=f"let the iterator give tuples ({', '.join(needed)}), or give one for each argument.",
+                )
+            yield item
+
+    copies = itertools.tee(members(), len(needed))
+    return [map(operator.itemgetter(k), copy) for k, copy in enumerate(copies)], kwargs
 
 
 class Calls:
