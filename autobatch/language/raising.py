@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NoReturn
 
 from autobatch import context, errors
-from autobatch.language.choices import truth
+from autobatch.language.choices import either, truth
 from autobatch.language.objects import ABSENT, member_class, not_kept
 
 
 def assert_(condition: Any, source: str, text: str, values: Callable[[], tuple] = tuple) -> None:
     """``assert condition, text.format(*values())``"""
-    with context.collected_remarks():  # what computing the values may have to say does not matter
-        shown = values()
-    context.check(truth(condition), errors.MemberAssertionError, f"`assert {source}` failed", text, shown)
+    passed = truth(condition)
+    shown = _shown(values, passed)
+    context.check(passed, errors.MemberAssertionError, f"`assert {source}` failed", text, shown)
 
 
 def raise_(kind: type[Exception], text: str, values: Callable[[], tuple]) -> None:
     """``raise kind(text.format(*values()))``: the members that get here fail."""
-    with context.collected_remarks():
-        shown = values()
+    shown = _shown(values, False)
     context.check(False, errors.raised_by_members(kind), kind.__name__, text, shown)
+
+
+def _shown(values: Callable[[], tuple], unless: Any) -> tuple:
+    """The values, which Python computes first; what they raise it raises, but not what is a limit of ours."""
+    with context.collected_remarks() as made:
+        shown = values()
+    for remark in made:
+        if remark.error is None or errors.is_of(remark.error, (Exception,)):
+            context.remark(replace(remark, passed=either(unless, lambda remark=remark: remark.passed)))
+    return shown
 
 
 def raise_untold() -> None:

@@ -121,8 +121,7 @@ print(
 
 # %%
 x = tf.constant(np.linspace(-3, 3, 200), tf.float32)
-texts = [shown(*(part[k] for part in trees)) for k in range(100)]
-k = next(k for k in range(100) if "sin(" in texts[k] and len(texts[k]) > 20)
+k = 1
 same = [np.repeat(part[k : k + 1], 200, axis=0) for part in trees]
 with tf.GradientTape() as tape:
     tape.watch(x)
@@ -132,7 +131,7 @@ slope = tape.gradient(y, x)
 figure, axes = plt.subplots(figsize=(7, 3), layout="constrained")
 axes.plot(x, y, label="the formula")
 axes.plot(x, slope, label="its slope")
-axes.set(xlabel="x", title=texts[k])
+axes.set(xlabel="x", title=shown(*(part[k] for part in trees)))
 axes.legend(frameon=False)
 plt.show()
 

@@ -274,3 +274,53 @@ def keys_of_several_texts_that_some_dicts_lack(n):
             found += 5
             w = "a" if k else w
     return d["a"], found
+
+
+def said(k):
+    return 12 // (k - 1)
+
+
+@case(N([0, 1, 2, 4, 5, 3]), N([2, 5, 0, 1, 2, 1]))
+def what_an_exception_is_given_raises(n, k):
+    s = 0
+    try:
+        if n > 1:
+            raise ValueError(12 // (k - 1))
+    except ValueError:
+        s += 1
+    except ZeroDivisionError:
+        s += 2
+    try:
+        assert n < 2, f"bad {[1, 2][k]}"
+    except AssertionError:
+        s += 10
+    except IndexError:
+        s += 20
+    try:
+        if n > 2:
+            raise KeyError("v", said(k))
+    except LookupError:
+        s += 100
+    except ArithmeticError:
+        s += 200
+    return s
+
+
+@case(N([0, 1, 2, 4, 5, 3]), N([2, 5, 0, 1, 2, 1]), fails=(3, 5))
+def what_it_is_given_raises_on(n, k):
+    try:
+        if n > 1:
+            raise ValueError(12 // (k - 1))
+    except ValueError:
+        return 1
+    return n
+
+
+@case(N([1, 2, 4, 3]))
+def texts_of_numbers_beyond_64_bits(n):
+    try:
+        if n > 1:
+            raise ValueError(f"{n**40 * n**40}")
+    except ValueError:
+        return -1
+    return n
