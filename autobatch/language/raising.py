@@ -26,8 +26,12 @@ def raise_(kind: type[Exception], text: str, values: Callable[[], tuple]) -> Non
 
 def _shown(values: Callable[[], tuple], unless: Any) -> tuple:
     """The values, which Python computes first; what they raise it raises, but not what is a limit of ours."""
+    shown: tuple = ()
     with context.collected_remarks() as made:
-        shown = values()
+        try:
+            shown = values()
+        except (ArithmeticError, LookupError, ValueError) as error:  # of what all have
+            context.check(False, errors.raised_by_members(type(error)), type(error).__name__, "{}", (str(error),))
     for remark in made:
         if remark.error is None or errors.is_of(remark.error, (Exception,)):
             context.remark(replace(remark, passed=either(unless, lambda remark=remark: remark.passed)))

@@ -70,6 +70,7 @@ class _Writer(Writer):
         return self.pick(
             lambda: f"Worse({self.int()})", lambda: f"Worse({self.int()}, k)", lambda: f"Gone({self.int()})",
             "Bad('bad')", "ValueError('v', n)", "KeyError(k)", "IndexError", lambda: f"Bad({self.int()})",
+            lambda: f"ValueError(f'{{({self.int()})}} of k')", lambda: f"KeyError(n, {self.int()})",
         )  # fmt: skip
 
     def simple(self) -> str:
@@ -77,6 +78,7 @@ class _Writer(Writer):
             lambda: f"s = ({self.int()}) % 29", lambda: f"s += {self.int()}",
             lambda: f"if {self.condition()}:\n    raise {self.made()}",
             lambda: f"if {self.condition()}:\n    return {self.returned()}", lambda: f"assert {self.condition()}",
+            lambda: f"assert {self.condition()}, {self.int()}",
         )  # fmt: skip
 
     def returned(self) -> str:
