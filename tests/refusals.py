@@ -196,6 +196,12 @@ def links_without_end(x):
     return x
 
 
+def holds_itself(x):
+    link = Link(x, None)
+    link.rest = link  # here
+    return link.rest.value
+
+
 def makes_a_complex_number(x):
     return abs(complex(x, 1.0))  # here
 
@@ -802,7 +808,8 @@ CASES = [
     (matches, UnsupportedSyntaxError), (shape_of_a_member, TypeMismatchError),
     (returns_an_object, TypeMismatchError), (sorts_rows, TypeMismatchError),
     (pops_while_it_loops, UnsupportedSyntaxError), (pops_in_any, UnsupportedSyntaxError),
-    (links_without_end, TypeMismatchError), (chosen_by_class, TypeMismatchError),
+    (links_without_end, TypeMismatchError), (holds_itself, UnsupportedSyntaxError),
+    (chosen_by_class, TypeMismatchError),
     (augments_to_floats, TypeMismatchError),
     (says_what_was_caught, UnsupportedSyntaxError), (asks_for_any_class, UnsupportedSyntaxError),
     (keeps_what_was_caught, UnsupportedSyntaxError),

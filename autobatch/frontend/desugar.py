@@ -38,12 +38,13 @@ from autobatch.frontend.refusals import together
 from autobatch.frontend.scope import UNKNOWN
 from autobatch.frontend.sets import without_sets
 from autobatch.frontend.source import Source, unparse
+from autobatch.frontend.suppressed import without_suppress
 from autobatch.frontend.syntax import Statements, always_leaves, assign, constant, load, renamed, store, support
 
 # Each from a function to one that has less of Python's, before what is left is looked at.
 _BEFORE = (
-    without_super, without_nonlocals, without_views, with_generator_functions, without_maps, without_generators,
-    without_match, without_sets, deques.with_limits, with_distinct, without_item_loops,
+    without_super, without_suppress, without_nonlocals, without_views, with_generator_functions, without_maps,
+    without_generators, without_match, without_sets, deques.with_limits, with_distinct, without_item_loops,
 )  # fmt: skip
 
 

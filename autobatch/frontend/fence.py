@@ -47,7 +47,11 @@ _NO_YIELD = "collect results in a list, and return it; loop over a generator whe
 _NO_WAITING = "autobatched code cannot wait for anything."
 _NO_OUTER = "return the new value, and assign it outside."
 _REFUSED = {
-    "With": _Refused("`with`", "move the `with` into an undecorated helper function and call that.", "with-statement"),
+    "With": _Refused(
+        "`with`",
+        "move the `with` into an undecorated helper function without branches, and call that.",
+        "with-statement",
+    ),
     "Yield": _Refused("`yield`", _NO_YIELD, "yield"),
     "YieldFrom": _Refused("`yield from`", _NO_YIELD, "yield"),
     "Await": _Refused("`await`", _NO_WAITING, "await"),

@@ -1,6 +1,6 @@
-"""Choices in what goes into lists and objects get names: ``xs.append(a or 0)`` is ``c = a or 0; xs.append(c)``.
+"""Choices and tests in what changes lists and objects get names: ``xs.append(a or 0)`` is ``c = a or 0; xs.append(c)``.
 
-An operand of a choice may be None for some members; all else of its statement is done once with None and once without
+An operand of theirs may be None for some members; all else of its statement is done once with None and once without
 then, which what changes a list or an object cannot be.  Behind what may change something, a choice stays where it is.
 """
 
@@ -52,11 +52,12 @@ def _may_act(node: gast.AST) -> bool:
 
 
 def _is_choice(node: gast.AST) -> bool:
-    """Whether one operand decides on what becomes of itself: ``a or b``, ``0 if a is None else a``."""
+    """Whether one operand decides on what becomes of itself: ``a or b``, ``0 if a is None else a``, ``a == 3``."""
     if _calls(node, {"ifexp"}):
         test, *arms = node.args
         return not {*names(test)}.isdisjoint(names(arms))
-    return _calls(node, {"and_", "or_"})
+    equals = isinstance(node, gast.Compare) and all(isinstance(op, gast.Eq | gast.NotEq) for op in node.ops)
+    return equals or _calls(node, {"and_", "or_", "not_", "bool_", "equal", "in_"})
 
 
 def _calls(node: gast.AST, operators: Collection[str]) -> bool:

@@ -98,7 +98,7 @@ def _pow(theirs: Operator, left: tf.Tensor, right: tf.Tensor) -> Any:
         check_power(left, right)
         right = tf.maximum(right, tf.zeros([], right.dtype))  # whatever the others do beside it
     value = theirs(left, right)
-    if not value.shape.rank and known is None:
+    if not value.shape.rank and (known is None or known > 1):
         check_range(operator.pow, left, right, value)
     return value
 

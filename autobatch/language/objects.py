@@ -137,6 +137,9 @@ def _made(cls: type) -> type:
             raise not_kept("text")
         return object.__repr__(self)
 
+    def represented(self: Any) -> str:
+        return own.__repr__(self) if _is_users_code() else object.__repr__(self)
+
     def hashed(self: Any) -> int:
         if _is_users_code():
             raise errors.UnsupportedSyntaxError(
@@ -157,7 +160,8 @@ def _made(cls: type) -> type:
         return _by_index(self)
 
     goes_by_index = {"__iter__": items} if hasattr(cls, "__getitem__") and not hasattr(cls, "__iter__") else {}
-    texts = dict.fromkeys(("__str__", "__repr__", "__format__"), text) if raises else {}
+    texts: dict[str, Any] = {"__repr__": represented}
+    texts = dict.fromkeys(("__str__", "__repr__", "__format__"), text) if raises else texts
     body = {
         **texts, **goes_by_index,
         **operators,

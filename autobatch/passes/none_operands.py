@@ -29,13 +29,14 @@ from autobatch.tracing.catching import functions_run
 _LAZY = {"and_", "both", "either", "ifexp", "or_"}  # these evaluate operands where a member needs them
 _ASK = {"hasattr_", "is_", "is_a", "isinstance_", "left_first", "type_"}
 _TAKE_NONE = {"bool_", "get", "in_", "not_", "raised", "truth"} | _ASK | _LAZY
+_COMPARES = re.compile(r"[!=]= ")
 
 
 def takes_none(function: ir.Expression) -> bool:
     """Whether an operation may mean something for None, as operators that take it, choices and users' code may."""
     called = _called(function)
-    chooses = bool(called & _LAZY) and not function.changes
-    return function.kind == "member" and (called <= _TAKE_NONE or chooses or _is_users(called))
+    asks = bool(called & _TAKE_NONE) or _COMPARES.search(function.template) is not None
+    return function.kind == "member" and ((asks and not function.changes) or called <= _TAKE_NONE or _is_users(called))
 
 
 def with_none(op: ir.Primitive, read: Sequence[str]) -> ir.Expression:
@@ -70,7 +71,7 @@ def with_none(op: ir.Primitive, read: Sequence[str]) -> ir.Expression:
                 result = ifexp(none, absent, present)
         except Exception as error:  # what it does to None, mostly; if not, it does it again
             if function.instead is not None:
-                caught = function.instead(error if isinstance(error, AttributeError) else TypeError())
+                caught = function.instead(error if isinstance(error, AttributeError | LookupError) else TypeError())
                 return ifexp(none, caught.call, present)
             refuse_lazy(op)
             check_present(none, failure(variable))

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from autobatch import context
+from autobatch import context, errors
 from autobatch.context import is_users_file
 from autobatch.language.containers import parts_of
 from autobatch.language.copies import deepcopy
@@ -61,15 +61,24 @@ def _adopt(value: Any) -> None:
     object.__setattr__(value, "__class__", member_class(type(value)))  # a frozen dataclass has no assignment
 
 
-def _users_objects(value: Any, is_held: bool = False) -> Iterator[tuple[Any, bool]]:
-    """The objects of plain classes in a value, but for members' objects; and whether another object holds them."""
+def _users_objects(value: Any, is_held: bool = False, within: tuple[Any, ...] = ()) -> Iterator[tuple[Any, bool]]:
+    """The objects of plain classes in a value, but for members' objects; and whether another object holds them.
+
+    within: what the value is a part of, from the outside in.
+    """
+    if any(value is each for each in within):
+        raise errors.UnsupportedSyntaxError(
+            "An object or a dict comes to hold itself, perhaps by way of others.",
+            help="keep the objects in a list, and let them refer to one another by their indices.",
+            kind="holds-itself",
+        )
     if isinstance(value, MemberObject | Mapping | list | tuple):
         for part in parts_of(value):
-            yield from _users_objects(part, is_held or isinstance(value, MemberObject))
+            yield from _users_objects(part, is_held or isinstance(value, MemberObject), (*within, value))
     elif makes_objects(type(value)):
         yield value, is_held
         for name in attributes(value):
-            yield from _users_objects(getattr(value, name), is_held=True)
+            yield from _users_objects(getattr(value, name), True, (*within, value))
 
 
 def _is_of_members(value: Any) -> bool:

@@ -1,5 +1,7 @@
 """Control flow."""
 
+import contextlib
+
 import tensorflow as tf
 
 from tests.conformance import N, V, X, feature
@@ -165,6 +167,18 @@ def tries(x):
         finally:
             steps += 1
     return inverse + steps
+
+
+@feature("`with contextlib.suppress(...)`", X)
+def suppresses(x):
+    steps = 0
+    for k in range(3):
+        with contextlib.suppress(ZeroDivisionError, ValueError):
+            if k > x:
+                raise ValueError("too far")
+            x += 1 / (k - 1)
+            steps += 1
+    return x, steps
 
 
 @feature("`match` on numbers, and on a tuple's display; with `|`, names and guards", N)

@@ -1,7 +1,9 @@
 """``try``: what is caught, where control goes on, and what has happened by then."""
 
 # ruff: noqa
+import contextlib
 import math
+from contextlib import suppress
 
 import numpy as np
 
@@ -925,3 +927,24 @@ def none_for_those_who_read_it(n):
 def attributes_of_none(n):
     a = None
     return a.x if n > 1 else n
+
+
+def divided(n):
+    with suppress(ZeroDivisionError, KeyError):
+        return 10 // n
+
+
+@case(n)
+def what_is_suppressed(n):
+    total = divided(n) or 5
+    for i in range(3):
+        with suppress(LookupError):
+            total += [1, 2][n - i]
+            total += 100
+        total += 1
+    with contextlib.suppress(ZeroDivisionError):
+        try:
+            total += 7 // n
+        finally:
+            total += 1000
+    return total

@@ -646,3 +646,52 @@ def behind_what_changes(n, m):
     xs.append(put(n) + (xs[-1] or 2))
     xs.append(xs[-1] + (put(4) or 3))
     return first, o.v, xs
+
+
+@case(n, np.array([1, 3, 3, 0, 2, 2, 9, 4, 8, 3, 2, 0]))
+def tests_of_what_may_be_none_as_numbers(n, k):
+    x = None if n < 3 else n
+    y = None if k < 2 else k
+    counts = [int(not x), int(x == 3), [7, 8][x == 4], int(x == y) + (x != y), {True: 3, False: 4}[bool(x)]]
+    counts.append(x == k)
+    counts[0] += x == 5
+    found = any(x == i for i in range(6)), len([i for i in range(3) if x is None]), x not in range(1, 5)
+    return counts, sum([x == 2, n == 3]), [x == 2, n == 3].count(True), found, (bool(x), n) < (True, 4)
+
+
+@case(n)
+def runs_of_equal_ones(n):
+    runs, before, low, high = 0, None, None, None
+    for v in [n % 3, n % 2, n % 2, 1]:
+        runs += int(v != before)
+        before = v
+        if low is None or v < low:
+            low = v
+        if high is None or v > high:
+            high = v
+    return runs, int(low == high)
+
+
+@case(n)
+def what_needs_a_value_in_a_try(n):
+    x = None if n < 3 else n
+    xs = None if n < 4 else [n, 2]
+    found = []
+    for k in range(5):
+        try:
+            if k == 0:
+                found.append(len(xs))
+            elif k == 1:
+                found.append(max(x, 4))
+            elif k == 2:
+                for v in xs:
+                    found.append(v)
+            elif k == 3:
+                found.append({3: 5, 4: 1}[x])
+            else:
+                found.append(sum(range(x)))
+        except TypeError:
+            found.append(-1)
+        except KeyError:
+            found.append(-2)
+    return found

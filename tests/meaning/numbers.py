@@ -619,3 +619,13 @@ def int_or_float(n, x):
 def asked_which(n):
     y = n / 2 if n % 2 else n
     return isinstance(y, int)
+
+
+@case(np.array([0, 7, -3, 4_000_000_000, -5_000_000_000, 3_037_000_499, 2_097_151]), fails=(3, 4))
+def squares_beyond_64_bits(n):
+    return n**2, (n % 1000) ** 6, -(n**2)
+
+
+@case(np.array([0, 7, -3, 4_000_000_000, 2_097_151]), fails=(3,))
+def cubes_beyond_64_bits(n):
+    return pow(n, 3)
