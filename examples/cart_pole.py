@@ -74,9 +74,8 @@ def main(policies: int = 2000, generations: int = 15, out: Path = Path("out")) -
         mean, spread = best.mean(0), best.std(0) + 0.1 * 0.8**generation
         if generation == min(2, generations - 1):
             report(balanced, tried, keys)
-            masked = by_hand(tried, keys)
+            agree = np.mean(by_hand(tried, keys) == lasted[-1])
             seconds = min(timed(lambda: by_hand(tried, keys))[0] for _ in range(3))  # noqa: B023
-            agree = np.mean(masked == lasted[-1])
             print(f"with masks, written by hand, {1e3 * seconds:.3g} ms; {agree:.1%} of the episodes are as long")
             print(f"its {lasted[-1].size:,} episodes take {lasted[-1].min()} to {lasted[-1].max()} steps")
     print(f"in the last generation, {np.mean(lasted[-1] == LONGEST):.0%} of the episodes end with the pole upright")

@@ -196,6 +196,10 @@ class Expressions(Scope):
         if isinstance(value, gast.Starred):  # what it has now
             items = self.temporary(support("list_", [value.value], value), "before")
             return gast.copy_location(gast.Starred(value=items, ctx=value.ctx), value)
+        if (
+            isinstance(value, gast.Call) and is_support(value.func) and value.func.attr == "slice_"
+        ):  # which no name holds
+            return support("slice_", [*map(self.pinned, value.args)], value)
         if self.static_value(value) is not UNKNOWN:  # a function that is known, such as math.sqrt
             return value
         looks_up = gast.Subscript | gast.Attribute | gast.Call | gast.BinOp

@@ -145,3 +145,21 @@ def what_changes_an_object_comes_first(n):
     chained = o.w < (-9 if o.c >= 1 else n) <= 7
     item = [7, p.up(n)][(p.v if p.c > 0 else n) % 2]
     return chained, item, abs(q.up(n)) + abs(q.v or n), max(q.up(2), q.v or n), q.up(1) in (q.v if q.c > 0 else 77, 3)
+
+
+class Stepped:
+    def __init__(self):
+        self.turns = 0
+
+    def step(self, k):
+        while k > 2:
+            k -= 2
+        self.turns += 1
+        return k
+
+
+@case(np.array([0, 1, 2, 3]), np.array([1, 0, 3, 0]))
+def slices_before_what_changes(n, k):
+    m, xs, s = np.arange(12).reshape(2, 2, 3) + n, [n, k, 3, 4], Stepped()
+    first = m[..., s.step(k) % 3][0, 1] + m[0:1, :, s.step(n) % 3][0, 0]
+    return first, xs[s.turns :][s.step(k) - 1], len(xs[s.turns : s.step(n) + 1])
