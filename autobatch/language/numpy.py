@@ -127,6 +127,12 @@ def _transpose(x: tf.Tensor, *axes: Any) -> tf.Tensor:
     return tf.transpose(x, axes[0] if len(axes) == 1 else axes or None)
 
 
+def _bit_length(x: tf.Tensor) -> Any:
+    if x.dtype.is_floating:
+        raise AttributeError("'float' object has no attribute 'bit_length'")
+    return int_(x).bit_length()
+
+
 def _in_place(name: str) -> Callable:
     def refuse(*_: Any) -> Any:
         raise refused(f"The method {name} would change the array in place.", "assign what it makes: x[:] = np.sort(x).")
@@ -141,7 +147,7 @@ METHODS: dict[str, Callable] = {
         "ravel", "conj",
     )},
     **{name: _in_place(name) for name in ("sort", "fill", "resize", "partition")},
-    "bit_length": lambda x: int_(x).bit_length(), "copy": tf.identity, "astype": _astype,
+    "bit_length": _bit_length, "copy": tf.identity, "astype": _astype,
     "item": _item, "reshape": _reshape, "transpose": _transpose, "tolist": tf.unstack,
     "flatten": lambda x, order="C": tf.identity(FUNCTIONS[np.ravel](x, order)),
 }  # fmt: skip

@@ -160,8 +160,8 @@ def _made(cls: type) -> type:
         return _by_index(self)
 
     goes_by_index = {"__iter__": items} if hasattr(cls, "__getitem__") and not hasattr(cls, "__iter__") else {}
-    texts: dict[str, Any] = {"__repr__": represented}
-    texts = dict.fromkeys(("__str__", "__repr__", "__format__"), text) if raises else texts
+    shown = ("__str__", "__repr__", "__format__")
+    texts: dict[str, Any] = dict.fromkeys(shown, text) if raises else {"__repr__": represented}
     body = {
         **texts, **goes_by_index,
         **operators,
