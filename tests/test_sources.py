@@ -204,6 +204,17 @@ def test_print(capsys):
     assert capsys.readouterr().out == "turn: 0: x=1.00\n"
 
 
+def test_print_of_what_may_be_none(capsys):
+    @ab.autobatch(backend="local_static", jit_compile=False)
+    def shown(n):
+        half = None if n % 2 else n // 2
+        print(n, half)
+        return n
+
+    shown(tf.constant([1, 2, 4]))
+    assert capsys.readouterr().out.splitlines() == ["member 0: 1 None", "member 1: 2 1", "member 2: 4 2"]
+
+
 @pytest.mark.parametrize("dispatch", ["guarded", "switch_case", "sweep", "rounds"])
 def test_max_steps(dispatch):
     @ab.autobatch(max_steps=40, dispatch=dispatch)

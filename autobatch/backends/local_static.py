@@ -98,8 +98,8 @@ class _Execution:
     def _tell(self, env: Environment, active: np.ndarray, shared: Sequence[tf.Tensor]) -> None:
         """Takes what a region said of its checks out of its results, and prints."""
         for key in sorted(key for key in env if key.startswith("(print")):
-            leaves, check = env.pop(key), self.typed.checks[int(key.rstrip(")").split()[-1])]
-            for member in active.nonzero()[0].tolist():
+            (shows, *leaves), check = env.pop(key), self.typed.checks[int(key.rstrip(")").split()[-1])]
+            for member in (active & shows.numpy()).nonzero()[0].tolist():
                 print(f"member {member}: {check.said([leaf[member] for leaf in leaves], shared)}")
         codes = env.pop(FAULT)[0].numpy()
         for k, old in self.notes.items():

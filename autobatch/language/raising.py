@@ -30,7 +30,9 @@ def _shown(values: Callable[[], tuple], unless: Any) -> tuple:
     with context.collected_remarks() as made:
         try:
             shown = values()
-        except (ArithmeticError, LookupError, ValueError) as error:  # of what all have
+        except (ArithmeticError, LookupError, ValueError, TypeError) as error:  # of what all have
+            if isinstance(error, TypeError) and "'NoneType'" not in str(error):
+                raise
             context.check(False, errors.raised_by_members(type(error)), type(error).__name__, "{}", (str(error),))
     for remark in made:
         if remark.error is None or errors.is_of(remark.error, (Exception,)):

@@ -28,7 +28,7 @@ from autobatch.tracing.catching import functions_run
 
 _LAZY = {"and_", "both", "either", "ifexp", "or_"}  # these evaluate operands where a member needs them
 _ASK = {"hasattr_", "is_", "is_a", "isinstance_", "left_first", "type_"}
-_TAKE_NONE = {"bool_", "get", "in_", "not_", "raised", "truth"} | _ASK | _LAZY
+_TAKE_NONE = {"assert_", "bool_", "get", "in_", "not_", "print_", "raise_", "raised", "truth"} | _ASK | _LAZY
 _COMPARES = re.compile(r"[!=]= ")
 
 

@@ -53,7 +53,7 @@ def run_region(
     Returns: the stored leaves of the ``wanted`` variables, and what the region has to say of the checks that it makes:
       FAULT: for each member 1 + the position in ``checks`` of the first that it failed, or 0.
       note(k): what the check at position k shows of a member that failed it.
-      printed(n, k): what the region's n-th print, the check at position k, shows.
+      printed(n, k): whether the region's n-th print, the check at position k, shows something, and what.
     """
     wanted = [v for v in wanted if v in region.assigned]
     if region.kind == "batch":
@@ -117,7 +117,7 @@ def _told(outcomes: Sequence[Outcome], checks: Sequence[Check]) -> dict[str, Sto
     for n, outcome in reversed(list(enumerate(outcomes))):
         k, leaves = _of_program(outcome, checks)
         if outcome.check.error is None:
-            told[printed(n, k)] = leaves
+            told[printed(n, k)] = [tf.logical_not(outcome.passed), *leaves]
             continue
         code = tf.where(outcome.passed, code, 1 + k)
         if leaves:

@@ -695,3 +695,25 @@ def what_needs_a_value_in_a_try(n):
         except KeyError:
             found.append(-2)
     return found
+
+
+@case(n, np.array([1, 3, 3, 0, 2, 2, 9, 4, 8, 3, 2, 0]), fails=(6, 8))
+def what_is_only_said_of_none(n, k):
+    x = None if n < 3 else n
+    assert k < 8, x * 2
+    s = 0
+    try:
+        assert k < 4, x * 2
+    except AssertionError:
+        s += 1
+    except TypeError:
+        s += 2
+    try:
+        if k == 3:
+            raise ValueError(x + 1)
+    except ValueError:
+        s += 10
+    except TypeError:
+        s += 20
+    print(x, f"{x} of {k}")
+    return s
