@@ -28,7 +28,7 @@ from autobatch.tracing.catching import functions_run
 
 _LAZY = {"and_", "both", "either", "ifexp", "or_"}  # these evaluate operands where a member needs them
 _ASK = {"hasattr_", "is_", "is_a", "isinstance_", "left_first", "type_"}
-_TAKE_NONE = {"assert_", "bool_", "get", "in_", "not_", "print_", "raise_", "raised", "truth"} | _ASK | _LAZY
+_TAKE_NONE = {"assert_", "bool_", "equal", "get", "in_", "not_", "print_", "raise_", "raised", "truth"} | _ASK | _LAZY
 _COMPARES = re.compile(r"[!=]= ")
 
 
@@ -74,8 +74,9 @@ def with_none(op: ir.Primitive, read: Sequence[str]) -> ir.Expression:
                 caught = function.instead(error if isinstance(error, AttributeError | LookupError) else TypeError())
                 return ifexp(none, caught.call, present)
             refuse_lazy(op)
+            with context.collected_remarks() as made:
+                result = present()  # if that is what raises, nothing is said of None
             check_present(none, failure(variable))
-            return present()
         for remark in made:
             context.remark(remark)
         return result

@@ -717,3 +717,11 @@ def what_is_only_said_of_none(n, k):
         s += 20
     print(x, f"{x} of {k}")
     return s
+
+
+@case(n, np.array([1, 3, 3, 0, 2, 2, 9, 4, 8, 3, 2, 0]))
+def texts_that_may_be_none(n, k):
+    x = None if n < 2 else "ab" if n > 4 else "c"
+    y = None if n < 3 else n
+    found = [x in (n, 3, k), "pq"[not x] == "p", (lambda v: 1 if v else 0)(x) == 1, (x, 1) == ("c", 1)]
+    return found, (y, 1) == (n, 1), sum(1 for i in range(3) if x == "c")
