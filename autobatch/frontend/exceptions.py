@@ -31,6 +31,7 @@ from autobatch.frontend.syntax import (
     renamed,
     store,
     support,
+    thunk,
     with_blocks,
 )
 from autobatch.frontend.texts import escaped
@@ -58,6 +59,12 @@ class Exceptions(Nested):
     holds = False  # whether exceptions hold what they are given
 
     def do_Assert(self, node: gast.Assert) -> None:
+        if node.msg is not None and self.call_inside(thunk(node.msg)):  # for those alone who fail
+            made = gast.Call(func=load(self.bind("kind", AssertionError), node), args=[node.msg], keywords=[])
+            raised = _at(gast.Raise(exc=_at(made, node), cause=None), node)
+            test = _at(gast.UnaryOp(op=gast.Not(), operand=node.test), node)
+            self.rest.insert(0, _at(gast.If(test=test, body=[raised], orelse=[]), node))
+            return
         values: Statements = []
         text = self.text(node.msg, values) if node.msg is not None else ""
         test = self.expression(node.test)
@@ -79,7 +86,8 @@ class Exceptions(Nested):
         raised = node.exc if node.exc is not None else constant(None, node)
         call = isinstance(raised, gast.Call)
         kind = self.static_value(raised.func if call else raised)
-        if self.holds and call:  # what it is given is evaluated once
+        given = [*raised.args, *(keyword.value for keyword in raised.keywords)] if call else []
+        if call and (self.holds or any(self.call_inside(thunk(each)) for each in given)):  # each is evaluated once
             raised = self.with_names(raised)
         values: Statements = []
         if isinstance(kind, Exception) and not call:  # made outside

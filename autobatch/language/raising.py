@@ -30,14 +30,23 @@ def _shown(values: Callable[[], tuple], unless: Any) -> tuple:
     with context.collected_remarks() as made:
         try:
             shown = values()
-        except (ArithmeticError, LookupError, ValueError, TypeError) as error:  # of what all have
-            if isinstance(error, TypeError) and "'NoneType'" not in str(error):
+        except Exception as error:
+            of_none = isinstance(error, TypeError) and "'NoneType'" in str(error)
+            of_values = isinstance(error, _OF_VALUES) and not isinstance(error, errors.AutobatchError)
+            if not (of_values or of_none or is_of_users_class(error)):
                 raise
             context.check(False, errors.raised_by_members(type(error)), type(error).__name__, "{}", (str(error),))
     for remark in made:
         if remark.error is None or errors.is_of(remark.error, (Exception,)):
             context.remark(replace(remark, passed=either(unless, lambda remark=remark: remark.passed)))
     return shown
+
+
+_OF_VALUES = (ArithmeticError, LookupError, ValueError, AssertionError)
+
+
+def is_of_users_class(error: Exception) -> bool:
+    return type(error).__module__.partition(".")[0] not in ("builtins", "tensorflow", "numpy", "autobatch")
 
 
 def raise_untold() -> None:

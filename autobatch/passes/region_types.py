@@ -12,6 +12,7 @@ from autobatch import context, errors, ir
 from autobatch.ir import regions
 from autobatch.ir.typed import Check
 from autobatch.ir.types import Exact, Tensor, Type, Weak, type_of
+from autobatch.language.raising import is_of_users_class
 from autobatch.tracing.as_it_is import asking_refused
 from autobatch.tracing.code import code_key
 from autobatch.tracing.execute import Outcome, execute
@@ -88,8 +89,7 @@ class Traces:
 
 def _may_be_caught(error: Exception) -> bool:
     """Whether it is of values, or of a class of the user's."""
-    library = type(error).__module__.partition(".")[0] in ("builtins", "tensorflow", "numpy", "autobatch")
-    return isinstance(error, OF_VALUES) or is_of_none(error) or not library
+    return isinstance(error, OF_VALUES) or is_of_none(error) or is_of_users_class(error)
 
 
 def _type_of_variable(value: Any, variable: str, region: regions.Region) -> Type:

@@ -324,3 +324,29 @@ def texts_of_numbers_beyond_64_bits(n):
     except ValueError:
         return -1
     return n
+
+
+class Absent(Exception):
+    pass
+
+
+def present(n):
+    if n < 1:
+        raise Absent("none")
+    return n
+
+
+@case(N([0, 1, 2, 4]))
+def what_helpers_raise_in_a_message(n):
+    s = 0
+    try:
+        assert n > 1, present(s)
+    except Absent:
+        s += 1
+    try:
+        assert n > 2, present(n)
+    except Absent:
+        s += 10
+    except AssertionError:
+        s += 20
+    return s
