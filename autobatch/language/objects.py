@@ -140,6 +140,9 @@ def _made(cls: type) -> type:
     def represented(self: Any) -> str:
         return own.__repr__(self) if _is_users_code() else object.__repr__(self)
 
+    def as_text(self: Any) -> str:
+        return own.__str__(self) if _is_users_code() else object.__repr__(self)
+
     def hashed(self: Any) -> int:
         if _is_users_code():
             raise errors.UnsupportedSyntaxError(
@@ -161,7 +164,7 @@ def _made(cls: type) -> type:
 
     goes_by_index = {"__iter__": items} if hasattr(cls, "__getitem__") and not hasattr(cls, "__iter__") else {}
     shown = ("__str__", "__repr__", "__format__")
-    texts: dict[str, Any] = dict.fromkeys(shown, text) if raises else {"__repr__": represented}
+    texts: dict[str, Any] = dict.fromkeys(shown, text) if raises else {"__repr__": represented, "__str__": as_text}
     body = {
         **texts, **goes_by_index,
         **operators,

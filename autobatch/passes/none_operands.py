@@ -48,6 +48,7 @@ def with_none(op: ir.Primitive, read: Sequence[str]) -> ir.Expression:
         accepted = not _is_users(_called(function)) or _accepts_none(op, values, read)
         if accepted or function.instead is not None:
             return decided(values, flags)
+        refuse_lazy(op)
         for variable, none in zip(read, flags, strict=True):
             check_present(none, failure(variable))
         return function.call(*values)

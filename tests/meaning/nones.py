@@ -725,3 +725,13 @@ def texts_that_may_be_none(n, k):
     y = None if n < 3 else n
     found = [x in (n, 3, k), "pq"[not x] == "p", (lambda v: 1 if v else 0)(x) == 1, (x, 1) == ("c", 1)]
     return found, (y, 1) == (n, 1), sum(1 for i in range(3) if x == "c")
+
+
+def grown(a):
+    return a + 1
+
+
+@case(n, np.array([1, 3, 3, 0, 2, 2, 9, 4, 8, 3, 2, 0]))
+def operands_of_helpers_that_only_some_need(n, k):
+    a = None if n < 3 else n
+    return grown(a + 1 if n > 3 else n) % 13, grown((a or 3) + 1)
