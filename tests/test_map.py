@@ -132,6 +132,20 @@ def test_one_stream_for_several_arguments():
         next(found)
 
 
+def test_one_stream_for_one_argument_and_keywords():
+    @ab.autobatch
+    def scaled(x, *, by=2):
+        return x * by
+
+    @ab.autobatch
+    def named(x, **kw):
+        return x
+
+    assert list(scaled.map(iter([1, 2]))) == [2, 4]
+    with pytest.raises(ab.errors.UnsupportedSyntaxError, match=r"`\*\*kw` parameters"):
+        list(named.map(iter([1, 2])))
+
+
 def test_no_members():
     assert list(collatz.map(iter(()))) == []
 

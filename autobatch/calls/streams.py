@@ -21,9 +21,8 @@ def is_stream(value: Any) -> bool:
 def for_each(function: Callable, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Sequence[Any], Any]:
     """The arguments, and instead of one stream of tuples, for a function that needs several, a stream for each."""
     parameters = signature(function).parameters.values()
-    needed = [
-        p.name for p in parameters if p.default is p.empty and p.kind is not p.VAR_POSITIONAL and p.name not in kwargs
-    ]
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    needed = [p.name for p in positional if p.default is p.empty and p.name not in kwargs]
     if len(args) != 1 or len(needed) < 2 or not is_stream(args[0]):
         return args, kwargs
 

@@ -196,9 +196,8 @@ class Expressions(Scope):
         if isinstance(value, gast.Starred):  # what it has now
             items = self.temporary(support("list_", [value.value], value), "before")
             return gast.copy_location(gast.Starred(value=items, ctx=value.ctx), value)
-        if (
-            isinstance(value, gast.Call) and is_support(value.func) and value.func.attr == "slice_"
-        ):  # which no name holds
+        call = isinstance(value, gast.Call) and is_support(value.func)
+        if call and value.func.attr == "slice_":  # no name holds it, but its bounds
             return support("slice_", [*map(self.pinned, value.args)], value)
         if self.static_value(value) is not UNKNOWN:  # a function that is known, such as math.sqrt
             return value

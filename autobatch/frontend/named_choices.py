@@ -52,7 +52,7 @@ def _may_act(node: gast.AST) -> bool:
 
 
 def _is_choice(node: gast.AST) -> bool:
-    """Whether one operand decides on what becomes of itself: ``a or b``, ``0 if a is None else a``, ``a == 3``."""
+    """Whether it takes an operand that is None, or decides on it: ``a or b``, ``0 if a is None else a``, ``a == 3``."""
     if _calls(node, {"ifexp"}):
         test, *arms = node.args
         return not {*names(test)}.isdisjoint(names(arms))

@@ -10,6 +10,8 @@ from autobatch import context, errors
 from autobatch.language.choices import either, truth
 from autobatch.language.objects import ABSENT, member_class, not_kept
 
+OF_VALUES = (ArithmeticError, LookupError, ValueError, AssertionError)  # what Python raises of what values are
+
 
 def assert_(condition: Any, source: str, text: str, values: Callable[[], tuple] = tuple) -> None:
     """``assert condition, text.format(*values())``"""
@@ -32,7 +34,7 @@ def _shown(values: Callable[[], tuple], unless: Any) -> tuple:
             shown = values()
         except Exception as error:
             of_none = isinstance(error, TypeError) and "'NoneType'" in str(error)
-            of_values = isinstance(error, _OF_VALUES) and not isinstance(error, errors.AutobatchError)
+            of_values = isinstance(error, OF_VALUES) and not isinstance(error, errors.AutobatchError)
             if not (of_values or of_none or is_of_users_class(error)):
                 raise
             context.check(False, errors.raised_by_members(type(error)), type(error).__name__, "{}", (str(error),))
@@ -40,9 +42,6 @@ def _shown(values: Callable[[], tuple], unless: Any) -> tuple:
         if remark.error is None or errors.is_of(remark.error, (Exception,)):
             context.remark(replace(remark, passed=either(unless, lambda remark=remark: remark.passed)))
     return shown
-
-
-_OF_VALUES = (ArithmeticError, LookupError, ValueError, AssertionError)
 
 
 def is_of_users_class(error: Exception) -> bool:

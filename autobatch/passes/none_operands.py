@@ -3,8 +3,8 @@
     best or 7        unless_none(or_(best, lambda: 7), best.none)
     best + 1         present(best.none); best + 1
 
-An operator that takes None too, and code of the user's that does, is run for both.  All else fails the members whose
-variable is None.
+A test, an operator that takes None too, and code of the user's that does, are run for both.  All else fails the
+members whose variable is None.
 """
 
 from __future__ import annotations

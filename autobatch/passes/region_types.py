@@ -12,7 +12,7 @@ from autobatch import context, errors, ir
 from autobatch.ir import regions
 from autobatch.ir.typed import Check
 from autobatch.ir.types import Exact, Tensor, Type, Weak, type_of
-from autobatch.language.raising import is_of_users_class
+from autobatch.language import raising
 from autobatch.tracing.as_it_is import asking_refused
 from autobatch.tracing.code import code_key
 from autobatch.tracing.execute import Outcome, execute
@@ -21,7 +21,7 @@ from autobatch.tracing.repeated import Repeats
 from autobatch.tracing.symbolic import lanes_of, symbolic
 
 # What Python raises for values, where another value would do.
-OF_VALUES = (ArithmeticError, LookupError, ValueError, AssertionError, NoneOperandError)
+OF_VALUES = (*raising.OF_VALUES, NoneOperandError)
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Traces:
 
 def _may_be_caught(error: Exception) -> bool:
     """Whether it is of values, or of a class of the user's."""
-    return isinstance(error, OF_VALUES) or is_of_none(error) or is_of_users_class(error)
+    return isinstance(error, OF_VALUES) or is_of_none(error) or raising.is_of_users_class(error)
 
 
 def _type_of_variable(value: Any, variable: str, region: regions.Region) -> Type:
